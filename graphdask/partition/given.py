@@ -8,6 +8,7 @@ pandas, polars and Arrow.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import KeysView, Mapping, ValuesView
 from typing import Any
 
@@ -21,6 +22,8 @@ from graphdask.partition.conversions import class_of
 
 ELEMENT = 32
 """Bytes of an element of a Python sequence, as an object and in the array that is made of it."""
+_MARSHALLED = np.dtype([("kind", "u1"), ("number", "<i4")])
+"""An int of 32 bits as `marshal` writes it."""
 
 
 def given_array(name: str, values: Any) -> np.ndarray:
@@ -78,7 +81,12 @@ def _of_host(name: str, values: Any) -> np.ndarray:
 
 def _of_elements(values: list[Any] | tuple[Any, ...]) -> np.ndarray:
     """An array of a list, by the kinds of its elements: NumPy asks each of many more questions."""
+    numbers = small_numbers(values)
+    if numbers is not None:
+        return numbers
     kinds = set(map(type, values))
+    if len(kinds) == 1 and issubclass(kind := next(iter(kinds)), np.integer) and np.dtype(kind).kind in "iu":
+        return np.frombuffer(b"".join(values), kind).copy()
     if kinds == {int}:
         try:
             return np.fromiter(values, np.int64, len(values))
@@ -87,6 +95,26 @@ def _of_elements(values: list[Any] | tuple[Any, ...]) -> np.ndarray:
     if any(issubclass(kind, str) for kind in kinds):
         return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
     return np.asarray(values)
+
+
+def small_numbers(values: list[Any] | tuple[Any, ...]) -> np.ndarray | None:
+    """Return the numbers of a list or tuple of plain ints of 32 bits, as int64; None if an element is anything else.
+
+    Marshalling writes a byte for the type of each element before its value, so one pass in C checks both. NumPy would
+    make numbers of floats and bools too, and asking for the type of each takes as long as its value.
+    """
+    ends = (values[0], values[-1]) if values else ()
+    if not ends or not all(type(end) is int and -(2**31) <= end < 2**31 for end in ends):
+        return None
+    try:
+        written = marshal.dumps(values, 2)  # the version without references between elements
+    except ValueError:  # an element that cannot be marshalled
+        return None
+    header = 5 if len(written) == 5 + 5 * len(values) else 0  # the type of the sequence, and its length
+    elements = np.frombuffer(written, _MARSHALLED, len(values) if header else 0, header)
+    if not header or (elements["kind"] != ord("i")).any():
+        return None
+    return elements["number"].astype(np.int64)
 
 
 def _exported(values: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.functions.functions_fields import TRACED
 from graphdask.kernels.functions.functions_hops_pack import FunctionHops
+from graphdask.kernels.neighbors.hops_pack import PlacedHops
 from graphdask.partition.part import Part
 from graphdask.sample._expand import Expander
 from graphdask.sample._fanouts import FEW
@@ -111,7 +112,7 @@ def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dra
     shape = shape_of(sampler, part, env, FEW, asked.traces)
     assert shape is not None
     draws = FunctionHops(**asked.values, revisit=int(sampler.revisit))
-    columns = drawn_together(sampler, part, env, shape, asked.kernels.functions_hops_draw, draws)
+    columns = drawn_together(sampler, part, env, shape, asked.kernels.functions_hops_draw, draws, PlacedHops())
     if asked.flags() is None:
         return None
     return Drawn(columns, len(sampler.seeds))

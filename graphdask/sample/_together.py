@@ -1,8 +1,9 @@
 """Traversal sampling of many small instances on a GPU: one kernel draws all hops, one or more instances by a warp.
 
 If the numbers of neighbours are constant and small, all that an instance can reach fits shared memory. So all hops need
-two launches: one draws edges into a buffer of the largest possible size, and one compacts them. The host reads one
-number between the two (kernels/neighbors/hops.cu). The samples are bit for bit those of the general traversal.
+two launches: one draws edges into a buffer of the largest possible size, and one compacts them, and finds their rows in
+the caller's input if these are asked for. The host reads one number between the two (kernels/neighbors/hops.cu). The
+samples are bit for bit those of the general traversal.
 
 Sources: Pandey et al., c-saw, Section V-A; Hamilton, Ying, Leskovec, Inductive representation learning on large graphs
 (2017).
@@ -87,10 +88,23 @@ def shape_of(sampler: Fanouts[Any], part: Part, env: Environment, most: int, tra
     return shape if expanded <= MOST_EXPANDED and held <= memory else None
 
 
+@dataclass
+class Numbered:
+    """What the edges of rows are called."""
+
+    kept: Array | None
+    """int64: where each edge was before those of bias 0 were left out; None where none were."""
+    rows: Array
+    """int32 or int64: the row of each edge in what the caller gave."""
+
+
 def neighbors_together(
-    sampler: Fanouts[Any], part: Part, env: Environment, rows: Csr, sums: Array | None
+    sampler: Fanouts[Any], part: Part, env: Environment, rows: Csr, sums: Array | None, numbered: Numbered | None
 ) -> dict[str, Array] | None:
-    """The edges of all instances of neighbour sampling; None where they are drawn hop by hop."""
+    """The edges of all instances of neighbour sampling; None where they are drawn hop by hop.
+
+    With `numbered` there is a column `edge`, the row of each edge in what the caller gave.
+    """
     if sampler.burn or not sampler.in_few_launches:
         return None
     shape = shape_of(sampler, part, env, MOST_DRAWN if sampler.replace else FEW)
@@ -103,17 +117,29 @@ def neighbors_together(
         draw = kernels.hops_draw_by_bits
     draws = NeighborHops(
         indptr=rows.indptr, indices=rows.indices, sums=sums, replace=int(sampler.replace), method=method,
-        seed=np.uint64(sampler.seed),
+        seed=np.uint64(sampler.seed), placed=int(numbered is not None),
     )  # fmt: skip
-    return drawn_together(sampler, part, env, shape, draw, draws)
+    placed = PlacedHops()
+    if numbered is not None:
+        wide = numbered.rows.dtype.itemsize == 8
+        placed.indices, placed.kept = rows.indices, numbered.kept
+        placed.rows, placed.long_rows = (None, numbered.rows) if wide else (numbered.rows, None)
+    return drawn_together(sampler, part, env, shape, draw, draws, placed)
 
 
 def drawn_together(
-    sampler: Fanouts[Any], part: Part, env: Environment, shape: Shape, draw: Callable[..., None], draws: Any
+    sampler: Fanouts[Any],
+    part: Part,
+    env: Environment,
+    shape: Shape,
+    draw: Callable[..., None],
+    draws: Any,
+    placed: PlacedHops,
 ) -> dict[str, Array]:
     """Return the edges of all instances, drawn by the kernel `draw`.
 
-    Its pack `draws` holds the graph and how edges are drawn; the fields of `HopDraws` are set here.
+    Its pack `draws` holds the graph and how edges are drawn, `placed` what their rows are found by if they are asked
+    for; the fields of `HopDraws` are set here.
 
     Raises
     ------
@@ -132,7 +158,8 @@ def drawn_together(
     together = shape.together(n, hops, index, getattr(env.backend, "processors", 1))
     draws.hops, draws.together, draws.most = hops, together, shape.edges
     draws.places, draws.slots = shape.expanded, shape.slots(hops)
-    placed, place = PlacedHops(hops=hops, together=together, most=shape.edges), env.kernels("hops", index_t=dtype)
+    placed.assign(hops=hops, together=together, most=shape.edges)
+    place, numbered = env.kernels("hops", index_t=dtype), placed.indices is not None
     each, shared = 32 // together, shape.shared(together, hops, index)
     at_once, made = max(1, SAMPLE.edge_launch // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
@@ -147,13 +174,15 @@ def drawn_together(
         draw(b - a, sampler.first + a, draws, per_item=each, threads=THREADS, per_processor=BLOCKS, shared=shared)
         xp.cumsum(placed.ends, out=placed.ends)
         total = int(placed.ends[-1])
-        refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * index + 12)
-        columns = tuple(xp.empty(total, of) for of in (dtype, dtype, np.int32, np.int64))
-        placed.out_src, placed.out_dst, placed.out_hop, placed.out_instance = columns
+        refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * index + 12 + 8 * numbered)
+        kinds = (dtype, dtype, np.int32, np.int64, *([np.int64] if numbered else []))
+        columns = tuple(xp.empty(total, of) for of in kinds)
+        placed.out_src, placed.out_dst, placed.out_hop, placed.out_instance = columns[:4]
+        placed.out_edge = columns[4] if numbered else None
         place.hops_place(b - a, sampler.first + a, placed, per_item=each)
         made.append(columns)
     joined = made[0] if len(made) == 1 else map(xp.concatenate, zip(*made, strict=True))
-    return dict(zip(("src", "dst", "hop", "instance"), joined, strict=True))
+    return dict(zip(("src", "dst", "hop", "instance", "edge"), joined, strict=False))
 
 
 def _bounds(sampler: Fanouts[Any]) -> np.ndarray:

@@ -33,7 +33,7 @@ from graphdask.sample._drawing import draw_kept, draw_successively, loads_of
 from graphdask.sample._edge_tables import biased_rows, edge_rows
 from graphdask.sample._fanouts import FEW, Fanouts
 from graphdask.sample._taken import Taken, listed
-from graphdask.sample._together import neighbors_together
+from graphdask.sample._together import Numbered, neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 from graphdask.sample.tuning import SAMPLE
@@ -126,8 +126,9 @@ class Traversal(Fanouts[TraversalState]):
 
     def init(self, part: Part, env: Environment) -> tuple[TraversalState, Messages]:
         state = self._prepared(part, env)
-        if type(self) is Traversal and not self.numbered:
-            state.columns = neighbors_together(self, part, env, state.rows, state.sums)
+        if type(self) in (Traversal, NumberedTraversal):
+            known = None if state.edge_rows is None else Numbered(state.kept, state.edge_rows)
+            state.columns = neighbors_together(self, part, env, state.rows, state.sums, known)
         if state.columns is not None:
             edges = len(state.columns["dst"])
             return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)

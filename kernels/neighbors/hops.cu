@@ -20,13 +20,15 @@ template <int HOW> struct Graph {
     const gd_i64 *indptr;
     const index_t *indices;
     const gd_i64 *sums;
-    bool replace;
+    bool replace, placed;
+    int last;
     gd_i64 method;
     gd_u64 key_0, key_1;
 
     __device__ __forceinline__ explicit Graph(const NeighborHops &a)
-        : indptr(a.indptr), indices(a.indices), sums(a.sums), replace(a.replace != 0), method(a.method),
-          key_0(gd_key(a.seed, GD_DRAW_NEIGHBOR, 0)), key_1(gd_key(a.seed, GD_DRAW_NEIGHBOR, 1)) {}
+        : indptr(a.indptr), indices(a.indices), sums(a.sums), replace(a.replace != 0), placed(a.placed != 0),
+          last((int)a.hops - 1), method(a.method), key_0(gd_key(a.seed, GD_DRAW_NEIGHBOR, 0)),
+          key_1(gd_key(a.seed, GD_DRAW_NEIGHBOR, 1)) {}
     __device__ __forceinline__ static constexpr bool revisits() { return false; }
     __device__ __forceinline__ int count(const Item &item, gd_i64 fanout, Memo &) const {
         return (int)(replace ? (item.degree ? fanout : 0) : fanout < item.degree ? fanout : item.degree);
@@ -35,8 +37,11 @@ template <int HOW> struct Graph {
     __device__ __forceinline__ void draw(const Item &item, gd_i64 count, const Memo &, Emit emit) const {
         const gd_u64 key = gd_hash(key_0, key_1, (gd_u64)item.vertex);
         const index_t *const row = indices + item.row;
-        const auto read = [&](gd_i64 place) { return row[place]; };
-        const auto give = [&](gd_i64 s, index_t neighbour) { emit(s, neighbour, neighbour); };
+        // where places are wanted, the neighbours of the last hop are read as its edges are put together
+        const auto read = [&](gd_i64 place) { return placed ? (index_t)(item.row + place) : row[place]; };
+        const auto give = [&](gd_i64 s, index_t found) {
+            emit(s, found, placed && item.hop < last ? indices[found] : found);
+        };
         if constexpr (HOW == GD_ALIKE) {
             gd_draw_alike(key, item.instance, 0, item.degree, count, replace, read, give);
         } else {
@@ -81,7 +86,13 @@ extern "C" __global__ void hops_place(long long n, gd_i64 first, PlacedHops a) {
             for (int made; (made = of_hop[hop]) <= e; ++hop) of_others = made;
             const int place = a.starts[(begin + g) * a.hops + hop] + e - of_others;
             a.out_src[out + at] = from_here[place];
-            a.out_dst[out + at] = to_here[place];
+            index_t to = to_here[place];
+            if (a.out_edge) {
+                const gd_i64 row = a.kept ? a.kept[to] : (gd_i64)to;
+                a.out_edge[out + at] = a.rows ? (gd_i64)a.rows[row] : a.long_rows[row];
+                to = a.indices[to];
+            }
+            a.out_dst[out + at] = to;
             a.out_hop[out + at] = hop;
             a.out_instance[out + at] = first + begin + g;
         }

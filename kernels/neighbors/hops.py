@@ -18,7 +18,7 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 @twin
 def _drawn(hop, vertices, instance, a: NeighborHops):
-    """Where the edges of each vertex begin, and source and destination of all."""
+    """Source and destination of all edges, or in the place of the destination the place of the edge."""
     n = len(vertices)
     instances, tags, scratch_at = np.full(n, instance, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64)
     counts, offsets = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
@@ -28,17 +28,18 @@ def _drawn(hop, vertices, instance, a: NeighborHops):
         offsets[i + 1] = offsets[i] + counts[i]
     total = offsets[n]
     src, dst, tag = np.empty(total, vertices.dtype), np.empty(total, vertices.dtype), np.empty(total, np.int64)
+    targets = np.arange(len(a.indices)).astype(vertices.dtype) if a.placed else a.indices
     if a.method < 0:
         neighbors_uniform(
             n, ItemDraws(
-                rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=a.indptr, indices=a.indices,
+                rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=a.indptr, indices=targets,
                 offsets=offsets, replace=a.replace, seed=a.seed, src=src, dst=dst, tag=tag,
             ),
         )  # fmt: skip
     else:
         successive_draw(
             n, SuccessiveDraws(
-                rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=a.indptr, indices=a.indices,
+                rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=a.indptr, indices=targets,
                 offsets=offsets, sums=a.sums, replace=a.replace, method=a.method, seed=a.seed, scratch_at=scratch_at,
                 trees=scratch_at, src=src, dst=dst, tag=tag,
             ),
@@ -84,7 +85,8 @@ def hops_draw(n, first, a: NeighborHops):
                 a.upto[i * a.hops + hop], a.starts[i * a.hops + hop] = a.counts[i], made
                 made += len(drawn)
                 if hop + 1 < a.hops:
-                    begins[g], ends[g] = ends[g], _fresh(listed[g], ends[g], drawn)
+                    reached = a.indices[drawn] if a.placed else drawn
+                    begins[g], ends[g] = ends[g], _fresh(listed[g], ends[g], reached)
 
 
 @twin
@@ -107,6 +109,14 @@ def hops_place(n, first, a: PlacedHops):
         for hop in range(a.hops):
             place = i // a.together * a.together * a.most + a.starts[i * a.hops + hop]
             for k in range(a.upto[i * a.hops + hop] - e):
-                a.out_src[out + e + k], a.out_dst[out + e + k] = a.src[place + k], a.dst[place + k]
+                to = a.dst[place + k]
+                if a.out_edge is not None:
+                    row = to if a.kept is None else a.kept[to]
+                    if a.rows is not None:
+                        a.out_edge[out + e + k] = a.rows[row]
+                    if a.long_rows is not None:
+                        a.out_edge[out + e + k] = a.long_rows[row]
+                    to = a.indices[to]
+                a.out_src[out + e + k], a.out_dst[out + e + k] = a.src[place + k], to
                 a.out_hop[out + e + k], a.out_instance[out + e + k] = hop, first + i
             e = a.upto[i * a.hops + hop]

@@ -28,7 +28,7 @@ class HopDraws(Pack):
     slots = "gd_i64", "of a hash table of these vertices: twice as many, or 0 for one hop"
     most = "gd_i64", "edges that an instance has at most; `src` and `dst` have so many places for each instance"
     src = "index_t *__restrict__", "the vertex that each edge drawn comes from"
-    dst = "index_t *__restrict__", "the vertex that each edge drawn leads to"
+    dst = "index_t *__restrict__", "the vertex that each edge drawn leads to, or its place in the rows (NeighborHops)"
     upto = "int *__restrict__", "(instances, hops): how many edges an instance has up to each hop"
     starts = "int *__restrict__", "(instances, hops): where those of each hop begin in `src` and `dst`"
     counts = "gd_i64 *__restrict__", "how many edges each instance has"
@@ -41,6 +41,7 @@ class NeighborHops(HopDraws):
     replace = "gd_i64", "1 to draw with replacement"
     method = "gd_i64", "as in successive.py; -1 where neighbours are all alike, drawn as neighbors.py says"
     seed = "gd_u64", "of the random numbers"
+    placed = "gd_i64", "1 to put into `dst` the place of each edge in `indices`, 0 for the vertex there"
 
 
 class PlacedHops(Pack):
@@ -49,6 +50,10 @@ class PlacedHops(Pack):
     most = "gd_i64", "as in HopDraws"
     src = "const index_t *__restrict__", "as in HopDraws"
     dst = "const index_t *__restrict__", "as in HopDraws"
+    indices = "const index_t *__restrict__", "as in NeighborHops, where `dst` holds places; else None"
+    kept = "const gd_i64 *__restrict__", "where the edge at each place was before some were left out; None where none were"
+    rows = "const int *__restrict__", "the row of each edge in what the caller gave; None where they have 64 bits"
+    long_rows = "const gd_i64 *__restrict__", "the same of 64 bits; else None"
     upto = "const int *__restrict__", "as in HopDraws"
     starts = "const int *__restrict__", "as in HopDraws"
     ends = "const gd_i64 *__restrict__", "how many edges each instance has with those before it"
@@ -56,3 +61,4 @@ class PlacedHops(Pack):
     out_dst = "index_t *__restrict__", "the vertex that each edge leads to"
     out_hop = "int *__restrict__", "the hop of each edge"
     out_instance = "gd_i64 *__restrict__", "the instance of each edge"
+    out_edge = "gd_i64 *__restrict__", "the row of each edge, where `dst` holds places; else None"

@@ -13,8 +13,8 @@ from foreign_arrays import OnDevice, WithArrow, WithDlpack, WithStream
 
 import graphdask as gd
 from graphdask.device.backend import get_backend
-from graphdask.errors import InputError, MissingDependency
-from graphdask.partition.given import given_array, given_where_it_is
+from graphdask.errors import GraphdaskError, InputError, MissingDependency
+from graphdask.partition.given import given_array, given_where_it_is, small_numbers
 
 VERTICES, EDGES = 60, 300
 
@@ -151,13 +151,35 @@ def test_what_cupy_refuses_says_why(monkeypatch):
 
 @pytest.mark.parametrize(
     "values",
-    [range(5), range(7, 2, -2), range(0), [3, 1], (2**62, 2**63 - 1), [2**63], [True, 4], [1.5, 2], []],
+    [range(5), range(7, 2, -2), range(0), [3, 1], (2**62, 2**63 - 1), [2**63], [True, 4], [1.5, 2], [],
+     [4, True, 2], [4, 2.5, 7], (-(2**31), 2**31 - 1), [0, 2**31, 1], [1, 2**70, 0], [1, np.uint64(2**63 + 1)],
+     [3, np.int64(4), 5], [np.uint8(3), np.uint8(255)], [np.int64(3), np.uint8(4)], [np.float32(1), np.float32(2)],
+     [np.uint64(2**63 + 5)] * 2, [np.timedelta64(3, "s")] * 2, [1, [2][0], 1j], [105] * 5],
     ids=str,
-)
+)  # fmt: skip
 def test_sequences_become_what_numpy_makes_of_them(values):
     found, expected = given_array("seeds", values), np.asarray(values)
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("value", [True, None, 2.0, "7", b"7", 2**31, np.int64(7), np.array([7]), (7,), 1j, object()])
+def test_only_plain_small_numbers_are_read_in_one_pass(value):
+    assert small_numbers([7, value, 7]) is None and small_numbers((7, value, 7)) is None
+    assert small_numbers([value]) is None and small_numbers([]) is None
+    found = small_numbers([7, -(2**31), 2**31 - 1, 0x69696969])
+    assert found.dtype == np.int64 and found.tolist() == [7, -(2**31), 2**31 - 1, 0x69696969]
+
+
+@pytest.mark.parametrize("value, message", [
+    (2.0, r"seed .\.0 is not a whole number"), ("7", "seed '7' is not a whole number"), (-1, "seed -1 is not"),
+    (None, "seed None is not a whole number"), (2**70, f"seed {2**70} is not"), ([[1]], "not all of them have one"),
+])  # fmt: skip
+def test_a_wrong_element_of_a_list_of_seeds_is_named(value, message):
+    G = gd.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    for seeds in ([3, value, 2], (3, value, 2), [value]):
+        with pytest.raises(GraphdaskError, match=message):
+            gd.sample.neighbors(G, seeds, [1])
 
 
 def test_a_source_given_twice_is_named_among_many():

@@ -25,8 +25,11 @@ def graph(weights=True):
     return gd.from_edges(src, dst, made, num_vertices=N)
 
 
-def pulled(device, found, seeds, fanouts, together, replace, method):
-    """What the kernels give for instances of one or more seeds, by rows that are read from the graph."""
+def pulled(device, found, seeds, fanouts, together, replace, method, numbers=None, kept=None):
+    """What the kernels give for instances of one or more seeds, by rows that are read from the graph.
+
+    With `numbers` of edges, these too, and what edges are called by `kept` places.
+    """
     backend = device_backend(device)
     rows = [np.sort(found.dst[found.src == v]) for v in range(N)]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
@@ -43,7 +46,7 @@ def pulled(device, found, seeds, fanouts, together, replace, method):
         seeds=given(np.concatenate(seeds).astype(np.int32)), bounds=bounds, indptr=given(indptr),
         indices=given(np.concatenate(rows).astype(np.int32)), fanouts=packed, hops=hops, replace=replace, method=method,
         seed=np.uint64(5), together=together, places=shape.expanded, slots=shape.slots(hops), most=most, src=src,
-        dst=dst, upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)),
+        dst=dst, upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)), placed=int(numbers is not None),
     )  # fmt: skip
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
     draw(n, 3, draws, per_item=32 // together, threads=128, shared=shape.shared(together, hops, 4))
@@ -53,6 +56,10 @@ def pulled(device, found, seeds, fanouts, together, replace, method):
         hops=hops, together=together, most=most, src=src, dst=dst, upto=upto, starts=starts, ends=given(ends),
         out_src=out[0], out_dst=out[1], out_hop=out[2], out_instance=out[3],
     )  # fmt: skip
+    if numbers is not None:
+        out.append(given(np.full(ends[-1], -7, np.int64)))
+        placed.assign(indices=draws.indices, kept=None if kept is None else given(kept), out_edge=out[-1])
+        placed.assign(**{"rows" if numbers.dtype == np.int32 else "long_rows": given(numbers)})
     kernels.hops_place(n, 3, placed, per_item=32 // together)
     backend.synchronize()
     return [backend.to_host(column) for column in out]
@@ -77,6 +84,14 @@ def test_kernels_draw_what_goes_hop_by_hop(device, together):
         found = pulled(device, everything, seeds, fanouts, together, int("replace" in options), number)
         for name, column in zip(("src", "dst", "hop", "instance"), found, strict=True):
             np.testing.assert_array_equal(column, getattr(expected, name)[mine], err_msg=f"{name}, {fanouts}")
+        with_rows = gd.sample.neighbors(made, [[1]] * 3 + seeds, fanouts, seed=5, edge_rows=True, **options)
+        src, dst, _ = made.edges()
+        order = np.lexsort((np.arange(len(src)), dst, src))  # parallel edges in the caller's order
+        for numbers, kept in ((order.astype(np.int32), None), (np.sort(order), order)):
+            again = pulled(device, everything, seeds, fanouts, together, int("replace" in options), number, numbers, kept)
+            for column, of_vertex in zip(again[:4], found, strict=True):
+                np.testing.assert_array_equal(column, of_vertex)
+            np.testing.assert_array_equal(again[4], with_rows.edge[mine])
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -104,6 +119,13 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
         for name in ("src", "dst", "hop", "instance"):
             one, other = getattr(expected, name), getattr(found.verify(), name)
             np.testing.assert_array_equal(one, other, err_msg=f"{name}, {fanouts}, {options}")
+            assert one.dtype == other.dtype
+        expected, found = (gd.sample.neighbors(of, seeds, fanouts, edge_rows=True, **options) for of in (on_cpu, on_gpu))
+        assert len(launches) == small, fanouts
+        launches.clear()
+        for name in ("src", "dst", "hop", "instance", "edge"):
+            one, other = getattr(expected, name), getattr(found.verify(), name)
+            np.testing.assert_array_equal(one, other, err_msg=f"{name} with rows, {fanouts}, {options}")
             assert one.dtype == other.dtype
 
 
