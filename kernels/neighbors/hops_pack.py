@@ -51,7 +51,7 @@ class PlacedHops(Pack):
     src = "const index_t *__restrict__", "as in HopDraws"
     dst = "const index_t *__restrict__", "as in HopDraws"
     indices = "const index_t *__restrict__", "as in NeighborHops, where `dst` holds places; else None"
-    kept = "const gd_i64 *__restrict__", "where the edge at each place was before some were left out; None where none were"
+    kept = "const gd_i64 *__restrict__", "where each edge was before some were left out; None where none were"
     rows = "const int *__restrict__", "the row of each edge in what the caller gave; None where they have 64 bits"
     long_rows = "const gd_i64 *__restrict__", "the same of 64 bits; else None"
     upto = "const int *__restrict__", "as in HopDraws"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -168,3 +169,93 @@ def test_workers_of_dask_cuda_use_their_resource(kind):
         assert (found.depth == gd.bfs(G, 0).depth).all()
         ((after, _, _),) = client.run(state).values()
         assert 0.5 * total < after < free + (1 << 28)
+
+
+IN_A_PROCESS = """
+import sys
+
+import cupy
+import numpy as np
+import rmm
+
+import graphdask as gd
+from graphdask.device import rmm_memory
+from graphdask.device.backend import get_backend
+from graphdask.errors import OverBudget
+
+GIB, kind = 1 << 30, sys.argv[1]
+device, total = rmm.mr.CudaMemoryResource(), cupy.cuda.runtime.memGetInfo()[1]
+
+
+def pool(upstream):
+    return rmm.mr.PoolMemoryResource(upstream, initial_pool_size=2 * GIB, maximum_pool_size=2 * GIB)
+
+
+resource = {
+    "plain": lambda: device,
+    "pool": lambda: pool(device),
+    "tracked pool": lambda: rmm.mr.TrackingResourceAdaptor(pool(device)),
+    "limited pool": lambda: rmm.mr.LimitingResourceAdaptor(pool(device), allocation_limit=GIB + GIB // 2),
+    "async": lambda: rmm.mr.CudaAsyncMemoryResource(initial_pool_size=2 * GIB),
+    "managed": lambda: rmm.mr.ManagedMemoryResource(),
+    "pool of managed": lambda: pool(rmm.mr.ManagedMemoryResource()),
+}[kind]()
+rmm.mr.set_current_device_resource(resource)
+backend = get_backend("cuda")
+holds = {"plain": 0, "managed": 0, "limited pool": 1.5}.get(kind, 2)
+
+
+def held():
+    # what can be allocated where nothing is left of the device but what the resource holds
+    cupy.cuda.Device().synchronize()
+    cupy.get_default_memory_pool().free_all_blocks()
+    return rmm_memory.usable(cupy, 0, 0, total) / GIB
+
+
+name = getattr(cupy.cuda.get_allocator(), "__name__", "")
+assert (name == "rmm_cupy_allocator") == (kind != "plain"), name
+before = held()
+assert abs(before - holds) < 0.1, (before, holds)
+taken = cupy.zeros(GIB, np.uint8)
+after = held()
+assert abs(after - max(holds - 1, 0)) < 0.1, (after, holds)
+del taken
+assert abs(held() - holds) < 0.1, (held(), holds)
+
+G = gd.generate.rmat(14, seed=1)
+expected = gd.bfs(G.partition(1, device="cpu"), 0).depth
+seeds = np.arange(1000)
+sampled = gd.sample.neighbors(G.partition(1, device="cpu"), seeds, [5, 5], edge_rows=True)
+
+
+def check():
+    on_gpu = gd.generate.rmat(14, seed=1).partition(1, device="cuda")
+    np.testing.assert_array_equal(gd.bfs(on_gpu, 0).verify().depth, expected)
+    found = gd.sample.neighbors(on_gpu, seeds, [5, 5], edge_rows=True)
+    for name in ("src", "dst", "edge"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(sampled, name))
+
+
+check()
+if kind != "managed":
+    real = cupy.cuda.runtime.memGetInfo
+    cupy.cuda.runtime.memGetInfo = lambda: (0, real()[1])
+    cupy.get_default_memory_pool().free_all_blocks()
+    try:
+        check()
+    except OverBudget:
+        assert kind == "plain"
+    else:
+        assert kind != "plain"
+print("as expected")
+"""
+
+KINDS = ["plain", "pool", "tracked pool", "limited pool", "async", "managed", "pool of managed"]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_of_the_resource_of_a_process_counts_as_free(kind):
+    pytest.importorskip("rmm")
+    done = subprocess.run([sys.executable, "-c", IN_A_PROCESS, kind], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()[-11:]) == (0, "as expected"), done.stderr[-2000:]

@@ -88,7 +88,9 @@ def test_kernels_draw_what_goes_hop_by_hop(device, together):
         src, dst, _ = made.edges()
         order = np.lexsort((np.arange(len(src)), dst, src))  # parallel edges in the caller's order
         for numbers, kept in ((order.astype(np.int32), None), (np.sort(order), order)):
-            again = pulled(device, everything, seeds, fanouts, together, int("replace" in options), number, numbers, kept)
+            again = pulled(
+                device, everything, seeds, fanouts, together, int("replace" in options), number, numbers, kept
+            )
             for column, of_vertex in zip(again[:4], found, strict=True):
                 np.testing.assert_array_equal(column, of_vertex)
             np.testing.assert_array_equal(again[4], with_rows.edge[mine])
@@ -120,7 +122,9 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
             one, other = getattr(expected, name), getattr(found.verify(), name)
             np.testing.assert_array_equal(one, other, err_msg=f"{name}, {fanouts}, {options}")
             assert one.dtype == other.dtype
-        expected, found = (gd.sample.neighbors(of, seeds, fanouts, edge_rows=True, **options) for of in (on_cpu, on_gpu))
+        expected, found = (
+            gd.sample.neighbors(of, seeds, fanouts, edge_rows=True, **options) for of in (on_cpu, on_gpu)
+        )
         assert len(launches) == small, fanouts
         launches.clear()
         for name in ("src", "dst", "hop", "instance", "edge"):
