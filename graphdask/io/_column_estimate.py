@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ._asked import OF_EDGES, VERTEX, Asked
+from ._parquet_pages import width_of
 from .folder import VERTICES, is_graph_folder, manifest
 
 
@@ -44,7 +45,7 @@ def _in_parquet(file: str, asked: Asked, own: tuple[str, ...]) -> int:
     names = asked if isinstance(asked, tuple) else [name for name in schema.names if name not in own]
     size, varied = 0, set()
     for name in set(names) & set(schema.names) if asked else ():
-        width = _width(schema.field(name).type)
+        width = width_of(schema.field(name).type)
         size += footer.num_rows * (width or 0)
         varied |= set() if width else {name}
     for group in range(footer.num_row_groups if varied else 0):
@@ -52,15 +53,3 @@ def _in_parquet(file: str, asked: Asked, own: tuple[str, ...]) -> int:
             chunk = footer.row_group(group).column(place)
             size += chunk.total_uncompressed_size if chunk.path_in_schema.split(".")[0] in varied else 0
     return size
-
-
-def _width(kind: Any) -> int | None:
-    """Bytes of a value of a type; None where values differ."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        kind = kind.index_type
-    try:
-        return int(kind.bit_width) // 8
-    except ValueError:
-        return None

@@ -32,6 +32,8 @@ _FOOTER = {
 """Fields of the footer: of a column its type, repetition, name and children; of a row group its rows, and of each
 column there its type, number of values, and where its pages and its dictionary begin."""
 _REPEATED = 2
+OFFSET = 4
+"""Bytes that say where a value of no fixed width begins, at least."""
 _WHOLE, _STRINGS = (0, 2, 8), (0, 2, 6, 7, 8)
 """Encodings of strings in which they stand as they are, or are numbers in a dictionary of such; and all there are."""
 _LEAST = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}
@@ -60,7 +62,7 @@ def check_pages(files: Iterable[str], columns: Sequence[str], text: Sequence[str
     columns, text : sequences of str
         Names of the columns that will be read, and those of them that are strings.
     spilled : bool
-        Columns go to disk as they are read.
+        Columns are no ends of edges in memory: they go to disk as they are read, or the caller counts their bytes.
 
     Raises
     ------
@@ -79,7 +81,8 @@ def check_pages(files: Iterable[str], columns: Sequence[str], text: Sequence[str
 
 def check_columns(files: Iterable[str], schema: Any, names: Sequence[str]) -> bool:
     """Hold further columns of edges to the memory that may be used, and return whether strings are as long as their
-    pages are. Of nested columns, whose pages are not read here, what the footer states is held to it.
+    pages are. A value counts by its type, or if it has no width as its pages hold it. Of nested columns, whose pages
+    are not read here, what the footer states is held to it.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -90,6 +93,9 @@ def check_columns(files: Iterable[str], schema: Any, names: Sequence[str]) -> bo
     values = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
     long = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
     text = [name for name, kind in zip(flat, values, strict=True) if kind in long]
+    widths = dict(zip(flat, map(width_of, kinds), strict=True))
+    varied = [name for name in flat if widths[name] is None or name in text]
+    fixed = [name for name in flat if name not in varied]
     size = 0
     for name in files if len(flat) < len(names) else []:
         footer = parquet.read_metadata(name)
@@ -98,7 +104,27 @@ def check_columns(files: Iterable[str], schema: Any, names: Sequence[str]) -> bo
                 chunk = footer.row_group(group).column(place)
                 size += chunk.total_uncompressed_size if chunk.path_in_schema.split(".")[0] in names else 0
     budget().refuse_bytes(size, "the pages of its columns take")
-    return check_pages(files, flat, text, False).whole if flat else True
+    whole = True
+    for some in (fixed, varied):
+        if not some:
+            continue
+        found = check_pages(files, some, [name for name in some if name in text], True)
+        size += found.rows * sum(widths[name] or OFFSET for name in some) + (found.total if some is varied else 0)
+        whole &= found.whole
+    budget().refuse_bytes(size, "its columns take")
+    return whole
+
+
+def width_of(kind: Any) -> int | None:
+    """Bytes of a value of an Arrow type, of a dictionary those of its numbers; None where values differ."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.index_type
+    try:
+        return -(-int(kind.bit_width) // 8)
+    except ValueError:
+        return None
 
 
 def _check_file(
@@ -114,10 +140,8 @@ def _check_file(
         if rows < 0 or len(chunks) != len(schema):
             raise FormatError(f"row group {number} of the footer has {len(chunks)} columns and {rows:,} rows", file)
         found.rows += rows
-        if text:
-            budget().refuse_rows(found.rows, budget().each.names)
-        elif not spilled:
-            budget().refuse_rows(found.rows, budget().each.wide)
+        if not spilled:
+            budget().refuse_rows(found.rows, budget().each.names if text else budget().each.wide)
         for place, name, kind in chosen:
             where = f"row group {number}, column {name!r}"
             own = _check_chunk(data, chunks[place].get(3, {}), kind, rows, name in text, where, file)

@@ -212,3 +212,20 @@ def test_columns_that_are_asked_for_are_counted_before_reading(name, tmp_path, r
             with pytest.raises(gd.OverBudget, match=r"and their columns \("):
                 gd.read_graph(path, vertex_columns=True)
     assert gd.read_graph(path, edge_columns=["a"]).edge_column("a").shape == (G.num_edges,)
+
+
+@pytest.mark.parametrize("kind", [None, "dictionary"])
+def test_strings_of_a_column_count_by_their_length_and_not_as_ids(kind, tmp_path, rng, free_memory, monkeypatch):
+    """Names as ids take 288 bytes an edge."""
+    src, dst = rng.integers(0, 5000, (2, 20_000))
+    words = pytest.importorskip("pyarrow").array([f"{number % 700:03}" for number in range(20_000)])
+    words = words if kind is None else words.dictionary_encode()
+    gd.from_edges(src, dst, edge_columns={"word": words}).write(tmp_path / "short.parquet")
+    free_memory(4 << 20)
+    found = gd.read_graph(tmp_path / "short.parquet", edge_columns=True)
+    assert found.edge_column("word").tolist() == words.to_pylist()
+    long = [f"{number:0400}" for number in range(20_000)]
+    gd.from_edges(src, dst, edge_columns={"word": long}).write(tmp_path / "long.parquet")
+    monkeypatch.setattr("graphdask.io._estimate.column_bytes", lambda *_: 0)  # as if the footer stated less
+    with pytest.raises(gd.OverBudget, match=r"its columns take 0\.00\d+ GiB"):
+        gd.read_graph(tmp_path / "long.parquet", edge_columns=True)
