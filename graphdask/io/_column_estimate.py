@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from ._asked import OF_EDGES, VERTEX, Asked
 from ._parquet_pages import width_of
