@@ -9,12 +9,11 @@ import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
+from graphdask.io._asked import Asked
+from graphdask.io._columns import Request, checked_columns
 from graphdask.io.ranges import Ranges, ranges_of
 from graphdask.partition.ids import VertexIds, checked_count
 from graphdask.partition.sources import ChunkSource
-
-LEFT_OUT = {"self_loops": "keep", "multi_edges": "keep", "skip_rows": 0}
-"""Arguments of `read_graph` that have no meaning for ranges, with their defaults; the default of others is None."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +35,28 @@ class NumberedRange:
 
 def graph_by_ranges(
     path: Any, format: Any, directed: bool | None, weights: Any, num_vertices: Any, storage_options: Any,
-    others: dict[str, Any],
+    self_loops: Any, multi_edges: Any, columns: Any, asked: tuple[Asked, Asked], others: dict[str, Any],
 ) -> Graph:  # fmt: skip
-    """Carry out `read_graph` with `lazy=True`."""
+    """Carry out `read_graph` with `lazy=True`; `asked` are the columns of edges and of vertices to keep."""
+    if not isinstance(self_loops, str) or self_loops != "keep":
+        raise InputError(
+            f"self_loops={shown(self_loops)} is not for lazy=True, which reads no edge: the rows of edges count those "
+            "in the file; give self_loops='keep', or read it with lazy=False"
+        )
+    if not isinstance(multi_edges, str) or multi_edges not in ("keep", "merge"):
+        raise InputError(
+            f"multi_edges={shown(multi_edges)} is not for lazy=True, which reads no edge; give 'keep', or 'merge', "
+            "which ranks do as they build their partitions"
+        )
     for name, value in others.items():
-        none = LEFT_OUT.get(name)
-        same = value is none or (isinstance(value, str | int) and value == none)
-        if not same and not (name.endswith("_columns") and value is False):
-            raise InputError(f"{name}={shown(value)} is not for lazy=True, which reads no edge; leave one of them out")
+        if value is not None and not (name == "skip_rows" and isinstance(value, int) and not value):
+            raise InputError(f"{name}={shown(value)} is not for lazy=True, which reads no text; leave one of them out")
     if not (weights is None or isinstance(weights, bool)):
         raise InputError(f"weights={shown(weights)} is not for lazy=True; it is None, True or False")
     if not (directed is None or isinstance(directed, bool | np.bool_)):
         raise InputError(f"directed={shown(directed)} must be True or False")
-    found: Ranges = ranges_of(path, format, weights, storage_options)
+    request = Request(weights, columns=checked_columns(columns), edge_columns=asked[0], vertex_columns=asked[1])
+    found: Ranges = ranges_of(path, format, request, storage_options)
     if num_vertices is not None:
         ids = VertexIds(checked_count(num_vertices))
     elif found.vertices is None:
@@ -64,4 +72,10 @@ def graph_by_ranges(
     chunks = [NumberedRange(chunk, ids, found.weight_dtype) for chunk in found.chunks]
     report = {"edges_stated": found.num_edges, "vertices": ids.count, "renumbered": False, "ranges": len(chunks)}
     source = ChunkSource(ids.count, found.num_edges, chunks, found.weight_dtype, skewed=True)
-    return Graph(source, ids, bool(directed), report)
+    graph = Graph(source, ids, bool(directed), report, merge=multi_edges == "merge")
+    if found.edge_columns is None and found.vertex_columns is None:
+        return graph
+    from graphdask.graph.attached import with_columns_read  # it imports pyarrow
+
+    made: Graph = with_columns_read(graph, found.edge_columns, found.vertex_columns)
+    return made

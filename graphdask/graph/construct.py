@@ -278,8 +278,10 @@ def read_graph(
         True: read the footer of a Parquet file or the header of a native file alone, or those of a folder that
         `Graph.write` made. Each rank reads its own ranges when partitions are built: row groups of Parquet, rows of
         native files. So no process has all edges, and only these bytes are fetched from an address. The file, which
-        all workers must see, states its vertices as a range of ids, or `num_vertices` does; nothing is dropped, merged
-        or counted. Answers are the same. Default: this process reads all edges.
+        all workers must see, states its vertices as a range of ids, or `num_vertices` does; nothing is dropped or
+        counted. With `multi_edges="merge"` ranks merge as they build. Columns that are asked for are read whole by this
+        process, which keeps them. A text is not read so, because nothing states how many edges it has and where they
+        begin. Answers are the same. Default: this process reads all edges.
     progress : bool, optional
         Show a progress bar. Default: in a terminal or a notebook.
 
@@ -301,16 +303,18 @@ def read_graph(
         If fsspec needs another package for an address.
     """
     show = Config.load(progress=progress).progress
+    asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     if flag("lazy", lazy):
         from graphdask.graph.by_ranges import graph_by_ranges
 
         others = {
-            "self_loops": self_loops, "multi_edges": multi_edges, "ids": ids, "comment": comment,
-            "delimiter": delimiter, "columns": columns, "edge_columns": edge_columns, "vertex_columns": vertex_columns,
-            "header": header, "skip_rows": skip_rows, "na_values": na_values,
+            "ids": ids, "comment": comment, "delimiter": delimiter, "header": header, "na_values": na_values,
+            "skip_rows": skip_rows,
         }  # fmt: skip
-        return graph_by_ranges(path, format, directed, weights, num_vertices, storage_options, others)
-    asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
+        return graph_by_ranges(
+            path, format, directed, weights, num_vertices, storage_options, self_loops, multi_edges, columns, asked,
+            others,
+        )  # fmt: skip
     with local_files(path, storage_options, format) as files, FirstUse("reading", show), ExitStack() as around:
         around.enter_context(progress_over(files[0].path, OF_GRAPH, show))
         named = [(file.path, file.format or format) for file in files]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from ._asked import OF_EDGES, VERTEX, Asked
 from ._parquet_pages import width_of
@@ -39,7 +40,11 @@ def _in_parquet(file: str, asked: Asked, own: tuple[str, ...]) -> int:
     """Bytes of columns of one file: rows by the width of the type, or if it has none what pages hold."""
     from pyarrow import parquet
 
-    footer = parquet.read_metadata(file)
+    return bytes_in(parquet.read_metadata(file), asked, own)
+
+
+def bytes_in(footer: Any, asked: Asked, own: tuple[str, ...]) -> int:
+    """The same of the file with this footer."""
     schema = footer.schema.to_arrow_schema()
     names = asked if isinstance(asked, tuple) else [name for name in schema.names if name not in own]
     size, varied = 0, set()

@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -20,11 +20,14 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskError, InputError, MissingDependency, shown
 from graphdask.io.tuning import FILES
 
+from ._asked import VERTEX, Asked, joined_columns, picked, refuse_columns, with_ids
 from ._columns import Request
+from ._formats import FORMATS as KNOWN
 from ._formats import detect_format
 from ._pages import PAGE, pages_of
+from ._range_columns import check_rows, native_columns, parquet_columns
 from .addresses import given_address, without_secrets
-from .folder import MANIFEST, checked_record
+from .folder import MANIFEST, VERTICES, checked_record
 
 FORMATS = ("parquet", "native")
 PAGE_ROWS = PAGE // 4
@@ -73,10 +76,16 @@ class Ranges:
     weight_dtype: np.dtype | None = None
     chunks: list[Any] = field(default_factory=list)
     """Functions that give sources, destinations and weights, in the ids of the file."""
+    edge_columns: Any = None
+    """pyarrow.Table: a row for each edge, in the order of the chunks; None where none were asked for."""
+    vertex_columns: Any = None
+    """pyarrow.Table: a row for each vertex, with the ids in a column `vertex`; None where none were asked for."""
 
 
-def ranges_of(path: Any, format: str | None, weights: bool | None, storage_options: Any) -> Ranges:
+def ranges_of(path: Any, format: str | None, request: Request, storage_options: Any) -> Ranges:
     """Read what a file, or a folder that `Graph.write` made, states, and cut its edges into ranges.
+
+    Columns that `request` asks for are read whole.
 
     Raises
     ------
@@ -89,8 +98,8 @@ def ranges_of(path: Any, format: str | None, weights: bool | None, storage_optio
     with place.readable():
         is_folder = place.filesystem.isdir(place.path)
     if is_folder:
-        return _of_folder(place, format, weights)
-    return _of_file(place, format or detect_format(PurePosixPath(place.path).name), weights)
+        return _of_folder(place, format, request)
+    return _of_file(place, format or detect_format(PurePosixPath(place.path).name), request)
 
 
 def _place(path: Any, storage_options: Any) -> Place:
@@ -110,7 +119,7 @@ def _place(path: Any, storage_options: Any) -> Place:
     return Place(filesystem, place, without_secrets(str(given)))
 
 
-def _of_folder(place: Place, format: str | None, weights: bool | None) -> Ranges:
+def _of_folder(place: Place, format: str | None, request: Request) -> Ranges:
     """The parts of a folder, one after the other."""
 
     def inside(name: str) -> Place:
@@ -122,11 +131,12 @@ def _of_folder(place: Place, format: str | None, weights: bool | None) -> Ranges
     record = checked_record(text.decode("utf-8", "replace"), record_file.label)
     if format not in (None, record["format"]):
         raise InputError(f"format={shown(format)}, but {place.label} holds a graph written as {record['format']}")
-    found = Ranges(directed=record["directed"])
+    found, tables = Ranges(directed=record["directed"]), []
     for part in record["parts"]:
         if PurePosixPath(part["file"]).name != part["file"]:
             raise FormatError(f"the part {part['file'][:80]!r} is not the name of a file in this folder", place.label)
-        one = _of_file(inside(part["file"]), record["format"], weights)
+        one = _of_file(inside(part["file"]), record["format"], replace(request, vertex_columns=False))
+        tables.append(one.edge_columns)
         if one.num_edges != part["edges"]:
             raise FormatError(
                 f"{part['file']} states {one.num_edges:,} edges, but {part['edges']:,} were written", place.label
@@ -136,16 +146,39 @@ def _of_folder(place: Place, format: str | None, weights: bool | None) -> Ranges
         found.weight_dtype = one.weight_dtype if found.weight_dtype is None else found.weight_dtype
     stated = record["vertices"]
     found.vertices = (stated["first"], stated["count"]) if "first" in stated else None
+    found.edge_columns = joined_columns(tables, [part["file"] for part in record["parts"]], "edge_columns")
+    if request.vertex_columns:
+        found.vertex_columns = _columns_of_vertices(inside(VERTICES), stated, request.vertex_columns)
     return found
 
 
-def _of_file(place: Place, format: str, weights: bool | None) -> Ranges:
+def _columns_of_vertices(place: Place, stated: Mapping[str, Any], asked: Asked) -> Any:
+    """Columns that a folder has of its vertices, with their ids."""
+    if "columns" not in stated:
+        picked("vertex_columns", asked, (), (), place.label)
+        return None
+    table = parquet_columns(place, "vertex_columns", asked)
+    check_rows(place, "vertex_columns", table, stated["count"])
+    if table is None or "first" not in stated:
+        return table
+    return with_ids(table, np.arange(stated["first"], stated["first"] + stated["count"]))
+
+
+def _of_file(place: Place, format: str, request: Request) -> Ranges:
     if format not in FORMATS:
         raise InputError(
-            f"{place.label}: lazy=True reads {' and '.join(FORMATS)} files, not {format}; for text give "
+            f"{place.label}: lazy=True reads {' and '.join(FORMATS)} files, not {format}, which does not state how "
+            "many edges there are and where ranges of them begin; for text give "
             "graphdask.from_frame(dask.dataframe.read_csv(path), ...), whose partitions are ranges of the file"
         )
-    return _of_parquet(place, weights) if format == "parquet" else _of_native(place, weights)
+    refuse_columns(KNOWN[format], request.edge_columns, request.vertex_columns)
+    if format == "parquet":
+        return _of_parquet(place, request)
+    if request.columns is not None:
+        raise InputError(
+            f"columns={shown(list(request.columns))}: {place.label} is a native file, which names its ends"
+        )
+    return _of_native(place, request.weights, request.edge_columns, request.vertex_columns)
 
 
 @dataclass(frozen=True)
@@ -177,7 +210,7 @@ class RowGroup:
         return made[0], made[1], made[2] if len(made) > 2 else None
 
 
-def _of_parquet(place: Place, weights: bool | None) -> Ranges:
+def _of_parquet(place: Place, request: Request) -> Ranges:
     from pyarrow import parquet
 
     from .parquet import choose_of, is_text, stated_of
@@ -185,7 +218,7 @@ def _of_parquet(place: Place, weights: bool | None) -> Ranges:
     with place.readable(), place.filesystem.open(place.path, "rb") as stream:
         footer = parquet.read_metadata(stream)
     schema = footer.schema.to_arrow_schema()
-    chosen = choose_of(schema, Request(weights), place.label)
+    chosen = choose_of(schema, request, place.label)
     names = [schema.names[chosen.src], schema.names[chosen.dst]]
     for name in names:
         if is_text(schema.field(name).type):
@@ -203,6 +236,9 @@ def _of_parquet(place: Place, weights: bool | None) -> Ranges:
     for number in range(footer.num_row_groups):
         found.chunks.append(RowGroup(place, number, tuple(names), before))
         before += footer.row_group(number).num_rows
+    taken = {*names, *([] if chosen.direction is None else [schema.names[chosen.direction]])}
+    found.edge_columns = parquet_columns(place, "edge_columns", request.edge_columns, taken)
+    check_rows(place, "edge_columns", found.edge_columns, found.num_edges)
     return found
 
 
@@ -230,7 +266,7 @@ class NativeRows:
         return made[0], made[1], made[2] if len(made) > 2 else None
 
 
-def _of_native(place: Place, weights: bool | None) -> Ranges:
+def _of_native(place: Place, weights: bool | None, of_edges: Asked, of_vertices: Asked) -> Ranges:
     from .native import CHECKSUMS, UNCHECKED, checked_entry, parsed_header
 
     with place.readable():
@@ -259,7 +295,29 @@ def _of_native(place: Place, weights: bool | None) -> Ranges:
             pages = slice(begin * width // PAGE, pages_of((begin + count) * width))
             columns.append((name, dtype, offset + begin * width, None if sums is None else sums[name][pages]))
         found.chunks.append(NativeRows(place, tuple(columns), count))
+
+    def whole(name: str) -> np.ndarray:
+        dtype, offset, length = checked_entry(place.label, size, name, arrays[name])
+        entry = (name, dtype, offset, None if sums is None else sums[name])
+        return NativeRows(place, (entry, entry), length)()[0]
+
+    def table(what: str, asked: Asked) -> Any:
+        there = (lambda: whole(what)) if what in arrays else None
+        return native_columns(place, what, asked, there, int(arrays.get(what, {"length": 0})["length"]))
+
+    found.edge_columns, made = table("edge_columns", of_edges), table("vertex_columns", of_vertices)
+    check_rows(place, "edge_columns", found.edge_columns, found.num_edges)
+    if made is not None and VERTEX not in made.column_names:
+        ids = whole("vertices") if "vertices" in arrays else np.arange(*_bounds(found.vertices))
+        check_rows(place, "vertex_columns", made, len(ids))
+        made = with_ids(made, ids)
+    found.vertex_columns = made
     return found
+
+
+def _bounds(stated: tuple[int, int] | None) -> tuple[int, int]:
+    first, count = stated or (0, 0)
+    return first, first + count
 
 
 def _sums(place: Place, arrays: Mapping[str, Any], size: int, name: str) -> dict[str, np.ndarray]:

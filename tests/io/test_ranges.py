@@ -7,6 +7,7 @@ import threading
 
 import fsspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
@@ -123,6 +124,75 @@ def test_a_plain_file_is_read_by_ranges_too(tmp_path):
     assert gd.same_graph(gd.read_graph(tmp_path / "g.parquet", lazy=True), G)
 
 
+def with_columns(of_vertices: bool = True) -> gd.Graph:
+    """Edges with parallel ones and loops, and columns of edges and vertices of several types."""
+    rng = np.random.default_rng(8)
+    src, dst = rng.integers(3, 30, (2, 900))
+    columns = pa.table({
+        "number": rng.integers(0, 99, 900), "time": pa.array(rng.integers(0, 10**9, 900), pa.timestamp("us", "UTC")),
+        "word": [None if k % 7 == 0 else f"w{k % 50}" for k in range(900)], "list": [[k, 2] for k in range(900)],
+        "kind": pa.array([f"k{k % 3}" for k in range(900)]).dictionary_encode(),
+    })  # fmt: skip
+    people = pa.table({"id": np.arange(3, 31), "name": [f"v{v}" for v in range(3, 31)]})
+    return gd.from_edges(
+        src, dst, rng.integers(1, 5, 900), vertices=np.arange(3, 31), edge_columns=columns,
+        vertex_columns=people if of_vertices else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["g.parquet", "g.gdg", "folder/"])
+@pytest.mark.parametrize("multi_edges", ["keep", "merge"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_columns_come_and_duplicates_merge_as_in_the_whole_file(name, multi_edges, directed, store, tmp_path):
+    address = sent(with_columns(name != "g.parquet"), name, store, tmp_path)
+    of_vertices = None if name == "g.parquet" else True
+    options = {"multi_edges": multi_edges, "directed": directed, "edge_columns": True, "vertex_columns": of_vertices}
+    whole, lazy = gd.read_graph(address, **options), gd.read_graph(address, lazy=True, **options)
+    assert lazy.edge_columns == whole.edge_columns
+    assert lazy.to_arrow().equals(whole.to_arrow())
+    if of_vertices:
+        assert lazy.to_arrow("vertices").equals(whole.to_arrow("vertices"))
+    for parts in (1, 3):
+        one, other = (gd.sample.neighbors(each.partition(parts), [3, 4, 29], fanouts=[-1]) for each in (lazy, whole))
+        assert len(one.src) == len(other.src)
+        assert one.to_frame(columns=None).equals(other.to_frame(columns=None))
+        assert gd.sssp(lazy.partition(parts), 3).distance.tolist() == gd.sssp(whole, 3).distance.tolist()
+    few = gd.read_graph(address, lazy=True, edge_columns=["list", "number"])
+    assert list(few.edge_columns) == ["list", "number"]
+    assert few.to_arrow()["list"].equals(gd.read_graph(address, edge_columns=["list"]).to_arrow()["list"])
+
+
+def test_ends_of_a_table_are_named(tmp_path):
+    table = pa.table({"x": [0.5, 1.5], "from": [0, 1], "to": [1, 2], "cost": [3, 4]})
+    pq.write_table(table, tmp_path / "g.parquet")
+    options = {"columns": ["from", "to", "cost"], "edge_columns": ["x"], "num_vertices": 3}
+    lazy = gd.read_graph(tmp_path / "g.parquet", lazy=True, **options)
+    assert lazy.to_arrow().equals(gd.read_graph(tmp_path / "g.parquet", **options).to_arrow())
+    gd.from_edges([0], [1]).write(tmp_path / "g.gdg")
+    with pytest.raises(InputError, match=r"columns=\['src', 'dst'\]: .*g.gdg is a native file, which names its ends"):
+        gd.read_graph(tmp_path / "g.gdg", lazy=True, columns=["src", "dst"])
+
+
+@pytest.mark.parametrize("name", ["g.parquet", "g.gdg", "folder/"])
+def test_columns_that_memory_cannot_hold_are_refused_before_they_are_read(name, store, tmp_path, free_memory):
+    address = sent(with_columns(name != "g.parquet"), name, store, tmp_path)
+    free_memory(8 << 10)
+    with pytest.raises(gd.OverBudget, match=r"edge_columns= needs .* GiB in this process.* name fewer columns"):
+        gd.read_graph(address, lazy=True, edge_columns=True)
+    assert gd.read_graph(address, lazy=True).num_edges == 900
+
+
+def test_damaged_columns_are_found(tmp_path):
+    G = with_columns()
+    G.write(tmp_path / "g.gdg")
+    data = bytearray((tmp_path / "g.gdg").read_bytes())
+    at = data.index(b"w13w14w15")
+    data[at] ^= 1
+    (tmp_path / "g.gdg").write_bytes(data)
+    with pytest.raises(FormatError, match="edge_columns is damaged: the checksum"):
+        gd.read_graph(tmp_path / "g.gdg", lazy=True, edge_columns=True)
+
+
 def test_a_file_that_states_no_vertices_takes_their_number(tmp_path):
     gd.io.write_edges(gd.io.EdgeList(np.array([0, 1]), np.array([1, 2])), tmp_path / "g.parquet")
     with pytest.raises(InputError, match=r"does not state .*give num_vertices=, or read it with lazy=False"):
@@ -147,10 +217,15 @@ def test_damage_is_found_by_the_rank_that_reads_it(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"self_loops": "drop"}, "self_loops='drop' is not for lazy=True"),
-        ({"multi_edges": "merge"}, "multi_edges='merge' is not for lazy=True"),
-        ({"edge_columns": ["t"]}, r"edge_columns=\['t'\] is not for lazy=True"),
-        ({"edge_columns": np.array([1, 2])}, "edge_columns=.* is not for lazy=True"),
+        ({"self_loops": "drop"}, "self_loops='drop' is not for lazy=True.* give self_loops='keep'"),
+        ({"multi_edges": "error"}, "multi_edges='error' is not for lazy=True.* 'merge', which ranks do"),
+        ({"multi_edges": 3}, "multi_edges=3 is not one of keep, merge, error"),
+        ({"comment": "#"}, "comment='#' is not for lazy=True, which reads no text"),
+        ({"skip_rows": 1}, "skip_rows=1 is not for lazy=True"),
+        ({"edge_columns": ["t"]}, "edge_columns: there is no column 't'"),
+        ({"edge_columns": np.array([1, 2])}, "edge_columns=.* is not a list of names"),
+        ({"vertex_columns": True}, "parquet holds no columns of vertices"),
+        ({"columns": ["src"]}, r"columns=\['src'\]: give source and target"),
         ({"weights": "auto"}, "weights='auto' is not for lazy=True"),
         ({"directed": 3}, "directed=3"),
         ({"weights": True}, "weight"),
@@ -167,7 +242,9 @@ def test_what_is_refused(options, message, tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "g.txt").write_text("0 1\n")
-    with pytest.raises(InputError, match=r"lazy=True reads parquet and native files, not edgelist; .*read_csv"):
+    with pytest.raises(
+        InputError, match=r"lazy=True reads parquet and native files, not edgelist, .* state .*read_csv"
+    ):
         gd.read_graph(tmp_path / "g.txt", lazy=True)
     with pytest.raises(InputError, match="no such file"):
         gd.read_graph(tmp_path / "none.parquet", lazy=True)
