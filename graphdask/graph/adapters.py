@@ -9,9 +9,10 @@ import numpy as np
 
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph.checked import checked_ids, checked_weights
-from graphdask.graph.construct import from_edges
+from graphdask.graph.construct import from_edges, from_edges_with_columns
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
+from graphdask.io._asked import OF_EDGES, OF_VERTICES, VERTEX, asked_columns
 from graphdask.partition.conversions import class_of
 from graphdask.partition.ids import VertexIds, check_same_kind, number_vertices
 from graphdask.partition.sources import ChunkSource
@@ -82,7 +83,13 @@ def _first_unpaired(src: np.ndarray, dst: np.ndarray, data: np.ndarray) -> int |
 
 
 def from_networkx(
-    g: Any, weight: str | None = None, *, self_loops: Own[str] = "keep", multi_edges: Own[str] = "keep"
+    g: Any,
+    weight: str | None = None,
+    *,
+    edge_columns: Any = None,
+    vertex_columns: Any = None,
+    self_loops: Own[str] = "keep",
+    multi_edges: Own[str] = "keep",
 ) -> Graph:
     """Make a graph from a NetworkX graph; directed or not as that is.
 
@@ -92,8 +99,18 @@ def from_networkx(
         Nodes are whole numbers, or strings.
     weight : str, optional
         The edge attribute that holds weights; every edge must have it.
+    edge_columns, vertex_columns : list of str or bool, optional
+        Attributes of edges and of nodes to keep as columns, by name; those without an attribute have null. True: all
+        with strings as names, but the weights and names of graphdask's own (`src`, `dst`, `weight`, `edge`, `vertex`).
+        Default: none.
     self_loops, multi_edges
         As in `from_edges`.
+
+    Raises
+    ------
+    InputError
+        For a node that is neither a whole number nor a string, an edge without a weight, an attribute that no edge or
+        node has, and values that Arrow cannot hold.
     """
     if not hasattr(type(g), "is_directed") or not hasattr(type(g), "nodes"):
         raise InputError(f"g is a {class_of(g)}; from_networkx takes a NetworkX graph")
@@ -114,15 +131,31 @@ def from_networkx(
                     f"the edge from {shown(u)} to {shown(v)} has no attribute {shown(weight)}, which weight= names"
                 )
         values = np.array([data[weight] for _, _, data in pairs])
-    return from_edges(
-        np.array([u for u, _, _ in pairs], object),
-        np.array([v for _, v, _ in pairs], object),
-        values,
-        directed=g.is_directed(),
-        vertices=np.array(nodes, object) if nodes else None,
-        self_loops=self_loops,
-        multi_edges=multi_edges,
+    of_edges = _attributes("edge_columns", edge_columns, [data for _, _, data in pairs], {*OF_EDGES, weight})
+    of_nodes = _attributes("vertex_columns", vertex_columns, [g.nodes[node] for node in nodes], set(OF_VERTICES))
+    src, dst = (np.array([pair[end] for pair in pairs], object) for end in (0, 1))
+    vertices = np.array(nodes, object) if nodes else None
+    options = {"directed": g.is_directed(), "self_loops": self_loops, "multi_edges": multi_edges}
+    if not of_edges and not of_nodes:
+        return from_edges(src, dst, values, vertices=vertices, **options)
+    columns = {VERTEX: vertices} | of_nodes if of_nodes else None
+    return from_edges_with_columns(
+        src, dst, values, vertices, of_edges or None, columns, VERTEX, num_vertices=None, **options
     )
+
+
+def _attributes(what: str, given: Any, facts: list[dict[Any, Any]], taken: set[Any]) -> dict[str, list[Any]]:
+    """The attributes that are asked for, by name, with None for those who have none."""
+    asked = asked_columns(what, given)
+    there = dict.fromkeys(name for each in facts for name in each) if asked else {}
+    if isinstance(asked, bool):
+        names = [name for name in there if isinstance(name, str) and name not in taken]
+    else:
+        names = list(asked)
+        for name in names:
+            if name not in there:
+                raise InputError(f"{what}: none has an attribute {shown(name)}; there are {', '.join(map(str, there))}")
+    return {name: [each.get(name) for each in facts] for name in names}
 
 
 def column_values(column: Any) -> np.ndarray:

@@ -173,6 +173,8 @@ def column_of(what: str, values: Any) -> pyarrow.ChunkedArray:
             return pyarrow.chunked_array([pyarrow.array(values)])
     except pyarrow.ArrowException:  # pandas makes the stream of a column of objects as it is asked for
         pass
+    if hasattr(getattr(values, "dtype", None), "fill_value"):  # sparse ones of pandas
+        values = values.sparse.to_dense() if hasattr(type(values), "iloc") else np.asarray(values)
     if not hasattr(type(values), "iloc"):
         values = list(values) if isinstance(values, list | tuple) else given_array(what, values)
         if isinstance(values, np.ndarray) and values.ndim != 1:

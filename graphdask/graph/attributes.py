@@ -7,6 +7,7 @@ that was inserted later, has nulls.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +19,9 @@ import pyarrow.compute
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph.arrow_tables import checked_names
 from graphdask.partition.ids import VertexIds
+
+PANDAS = b"pandas"
+"""Key of a schema's metadata under which pandas records the types of a frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +115,23 @@ def numpy_values(column: pyarrow.ChunkedArray) -> np.ndarray:
     dates and durations NaT; whole numbers and truth values are objects with None, because no number stands for null.
     """
     kind, of = column.type, pyarrow.types
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        return _objects(python_values(column))
     if of.is_dictionary(kind):
         return numpy_values(column.cast(kind.value_type))
     if column.null_count and not (of.is_floating(kind) or of.is_temporal(kind)):
         return _objects(column.to_pylist())
     return column.to_numpy()
+
+
+def python_values(column: pyarrow.ChunkedArray) -> list[Any]:
+    """Return the values of a column as objects of Python, None for those that are missing; of types that pandas has
+    added to Arrow, those of pandas."""
+    if type(column.type).__module__.partition(".")[0] == "pandas":
+        missing = column.is_null().to_pylist()
+        found = column.to_pandas().tolist()
+        return [None if none else value for none, value in zip(missing, found, strict=True)]
+    return column.to_pylist()
 
 
 def _objects(values: list[Any]) -> np.ndarray:
@@ -136,13 +152,34 @@ def pandas_frame(table: pyarrow.Table) -> Any:
         import pandas
     except ImportError as error:
         raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
-    frame = table.to_pandas()
+    arrow, others = _of_arrow_types(table)
+    frame = others.to_pandas()
+    for name in arrow:
+        frame[name] = pandas.arrays.ArrowExtensionArray(table[name])
+    frame = frame[table.column_names] if arrow else frame
     for name, column in zip(table.column_names, table.columns, strict=True):
         whole = pyarrow.types.is_integer(column.type) or pyarrow.types.is_boolean(column.type)
         if whole and column.null_count and not pandas.api.types.is_extension_array_dtype(frame[name].dtype):
             kind = "boolean" if pyarrow.types.is_boolean(column.type) else str(column.type).title().replace("Ui", "UI")
             frame[name] = pandas.array(column.to_pylist(), dtype=kind)
     return frame
+
+
+def _of_arrow_types(table: pyarrow.Table) -> tuple[list[str], pyarrow.Table]:
+    """Names of the columns that had types of Arrow in the pandas frame that they came from, and a table of the others.
+
+    What pandas recorded of those is left out of it: Arrow does not know the names of their types (TypeError "data type
+    'list<item: int64>[pyarrow]' not understood").
+    """
+    recorded: dict[str, Any] = json.loads((table.schema.metadata or {}).get(PANDAS, b"{}"))
+    entries = recorded.get("columns", [])
+    names = [entry["name"] for entry in entries if str(entry.get("numpy_type")).endswith("[pyarrow]")]
+    if not names:
+        return [], table
+    recorded["columns"] = [entry for entry in entries if entry["name"] not in names]
+    names = [name for name in names if name in table.column_names]
+    metadata = table.schema.metadata | {PANDAS: json.dumps(recorded)}
+    return names, table.drop_columns(names).replace_schema_metadata(metadata)
 
 
 def edges_table(src: Any, dst: Any, weights: Any) -> pyarrow.Table:

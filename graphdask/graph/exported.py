@@ -40,17 +40,26 @@ def to_networkx(
     progress: bool | None,
     nodes: list[Any] | None = None,
     attributes: list[dict[str, Any]] | None = None,
+    columns: tuple[Any, Any] = (False, False),
 ) -> Any:
     """Carry out `Graph.to_networkx`.
 
     `nodes` are those of the vertices, by default the caller's ids, and `attributes` of the edges, in their order.
+    `columns` are those of edges and of vertices that are asked for.
     """
     try:
         import networkx
     except ImportError as error:
         raise MissingDependency('to_networkx needs NetworkX: pip install "graphdask[networkx]"') from error
-    rows, columns, weights = _numbered_edges(graph, client, progress)
-    parallel = _first_parallel(rows, columns, graph.directed)
+    taken = {weight} if graph.weighted else set()
+    of_edges = _asked("edge_columns", columns[0], graph.edge_attributes, taken | set((attributes or [{}])[0]))
+    of_vertices = _asked(
+        "vertex_columns", columns[1], graph.vertex_attributes, set() if nodes is None else {"type", "id"}
+    )
+    src, dst, weights, facts = _with_facts(graph, of_edges, client, progress)
+    if facts is not None:
+        attributes = facts if attributes is None else [a | b for a, b in zip(facts, attributes, strict=True)]
+    parallel = _first_parallel(src, dst, graph.directed)
     if multigraph is False and parallel is not None:
         ends = graph.ids.to_caller(np.array(parallel)).tolist() if nodes is None else [nodes[end] for end in parallel]
         u, v = map(shown, ends)
@@ -67,8 +76,11 @@ def to_networkx(
     }
     g = kinds[bool(graph.directed), several]()
     ids = graph.vertex_ids.tolist() if nodes is None else nodes
-    g.add_nodes_from(ids)
-    pairs = zip(map(ids.__getitem__, rows.tolist()), map(ids.__getitem__, columns.tolist()), strict=True)
+    if of_vertices:
+        g.add_nodes_from(zip(ids, _facts(graph.vertex_attributes.of_vertices(graph.ids, of_vertices)), strict=True))
+    else:
+        g.add_nodes_from(ids)
+    pairs = zip(map(ids.__getitem__, src.tolist()), map(ids.__getitem__, dst.tolist()), strict=True)
     if weights is not None:
         values = [{weight: value} for value in weights.tolist()]
         attributes = values if attributes is None else [a | b for a, b in zip(attributes, values, strict=True)]
@@ -77,6 +89,47 @@ def to_networkx(
     else:
         g.add_edges_from((u, v, facts) for (u, v), facts in zip(pairs, attributes, strict=True))
     return g
+
+
+def _asked(what: str, given: Any, attributes: Any, taken: set[Any]) -> list[str]:
+    """Names of the columns that become attributes: those that are asked for, or all but those with names of others.
+
+    Raises
+    ------
+    InputError
+        For a column that is not there, or has the name of another attribute.
+    """
+    if given is None or isinstance(given, bool | np.bool_):
+        return [name for name in ({} if attributes is None else attributes.types) if name not in taken] if given else []
+    from graphdask.graph.attributes import chosen
+
+    names = chosen(what, given, attributes)
+    for name in names:
+        if name in taken:
+            raise InputError(
+                f"{what}: {name!r} is the name of another attribute; leave it out, or give weight= another"
+            )
+    return names
+
+
+def _with_facts(graph: Any, names: list[str], client: Any, progress: bool | None) -> Any:
+    """Vertex numbers and weights of all edges, and the values of columns as a mapping for each; None without any."""
+    if not names:
+        return *_numbered_edges(graph, client, progress), None
+    src, dst, weights, rows = graph._edges_and_rows()
+    return src, dst, weights, _facts(graph.edge_attributes.take(rows, names))
+
+
+def _facts(table: Any) -> list[dict[str, Any]]:
+    """A mapping for each row of the values that are there."""
+    from graphdask.graph.attributes import python_values
+
+    columns = [python_values(table[name]) for name in table.column_names]
+    names = table.column_names
+    return [
+        {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        for row in zip(*columns, strict=True)
+    ]
 
 
 def first_edges(graph: Any, n: int, client: Any, progress: bool | None) -> Any:

@@ -332,8 +332,8 @@ class GraphQueries:
         return to_scipy(self.present, client, progress)
 
     def to_networkx(
-        self: Any, weight: str = "weight", *, multigraph: bool | None = None, client: Any = None,
-        progress: bool | None = None,
+        self: Any, weight: str = "weight", *, edge_columns: Any = True, vertex_columns: Any = True,
+        multigraph: bool | None = None, client: Any = None, progress: bool | None = None,
     ) -> Any:  # fmt: skip
         """Return the graph as one of NetworkX.
 
@@ -341,6 +341,9 @@ class GraphQueries:
         ----------
         weight : str
             Name of the edge attribute that holds weights; a graph without weights has no attribute.
+        edge_columns, vertex_columns : list of str or bool
+            Columns that become attributes of edges and of nodes, under their names; an edge or a node whose value is
+            missing has no such attribute. True, the default: all, but one that is called as `weight` says. False: none.
         multigraph : bool, optional
             Whether to make a MultiGraph or MultiDiGraph. Default: if there are parallel edges.
         client, progress
@@ -355,7 +358,8 @@ class GraphQueries:
         Raises
         ------
         InputError
-            With multigraph=False, if there are parallel edges.
+            With multigraph=False, if there are parallel edges; for a column that is not there, or has the name of the
+            weights.
         MissingDependency
             Without NetworkX: `pip install "graphdask[networkx]"`.
         OverBudget
@@ -368,7 +372,8 @@ class GraphQueries:
         >>> list(g.edges(data=True))
         [('a', 'b', {'weight': 5}), ('b', 'c', {'weight': 6})]
         """
-        return to_networkx(self.present, weight, multigraph, client, progress)
+        columns = edge_columns, vertex_columns
+        return to_networkx(self.present, weight, multigraph, client, progress, columns=columns)
 
 
 def checked_direction(direction: Any) -> str:

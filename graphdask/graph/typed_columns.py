@@ -185,15 +185,15 @@ class TypedColumns:
         return self._frame("edges", [], None, count)
 
     def to_networkx(
-        self, weight: str = "weight", *, multigraph: bool | None = None, client: Any = None,
-        progress: bool | None = None,
+        self, weight: str = "weight", *, edge_columns: Any = True, vertex_columns: Any = True,
+        multigraph: bool | None = None, client: Any = None, progress: bool | None = None,
     ) -> Any:  # fmt: skip
         """Return the graph as one of NetworkX, with types as attributes.
 
         Parameters
         ----------
-        weight, multigraph, client, progress
-            As for a Graph.
+        weight, edge_columns, vertex_columns, multigraph, client, progress
+            As for a Graph. By default columns called `type` or, of vertices, `id` are left out.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class TypedColumns:
         types = [{"type": kind} for kind, size in zip(self.edge_types, np.diff(self.edge_bounds).tolist(), strict=True)
                  for _ in range(size)]  # fmt: skip
         nodes = _nodes(self)
-        g = to_networkx(self, weight, multigraph, client, progress, nodes, types)
+        g = to_networkx(self, weight, multigraph, client, progress, nodes, types, (edge_columns, vertex_columns))
         for node in nodes:
             g.nodes[node].update(type=node[0], id=node[1])
         return g

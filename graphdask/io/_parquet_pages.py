@@ -88,8 +88,9 @@ def check_columns(files: Iterable[str], schema: Any, names: Sequence[str]) -> bo
     from pyarrow import parquet
 
     files = list(files)
-    flat = [name for name in names if not pa.types.is_nested(schema.field(name).type)]
-    kinds = [schema.field(name).type for name in flat]
+    stored = {name: _stored(schema.field(name).type) for name in names}
+    flat = [name for name in names if not pa.types.is_nested(stored[name])]
+    kinds = [stored[name] for name in flat]
     values = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
     long = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
     text = [name for name, kind in zip(flat, values, strict=True) if kind in long]
@@ -115,10 +116,18 @@ def check_columns(files: Iterable[str], schema: Any, names: Sequence[str]) -> bo
     return whole
 
 
+def _stored(kind: Any) -> Any:
+    """The Arrow type of what is stored of a type; of one that others have added, such as pandas' intervals, its own."""
+    import pyarrow as pa
+
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
 def width_of(kind: Any) -> int | None:
     """Bytes of a value of an Arrow type, of a dictionary those of its numbers; None where values differ."""
     import pyarrow as pa
 
+    kind = _stored(kind)
     if pa.types.is_dictionary(kind):
         kind = kind.index_type
     try:

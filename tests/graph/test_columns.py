@@ -1,6 +1,7 @@
 """Columns of edges and of vertices come back as they were given, and belong to the right edges and vertices."""
 
 import datetime
+import decimal
 import pickle
 
 import narwhals
@@ -39,6 +40,14 @@ def values():
         "date": [datetime.date(2026, 1, 1 + int(n) % 28) for n in numbers],
         "list": [[int(n), 1] for n in numbers],
         "bytes": [bytes([n]) for n in numbers],
+        "decimal": [decimal.Decimal(int(n)).scaleb(-9) if n % 7 else None for n in numbers],
+        "struct": [{"a": int(n), "b": f"s{n}"} for n in numbers],
+        "lists": [[[int(n)], []] for n in numbers],
+        "period": pd.Series(pd.period_range("2026-01", periods=EDGES, freq="M")),
+        "interval": pd.Series(pd.interval_range(0, EDGES)),
+        "arrow_list": pd.array([[int(n)] for n in numbers], pd.ArrowDtype(pa.list_(pa.int32()))),
+        "arrow_int": pd.array([int(n) if n % 7 else None for n in numbers], pd.ArrowDtype(pa.int64())),
+        "arrow_zoned": pd.array(list(times), pd.ArrowDtype(pa.timestamp("us", "Europe/Berlin"))),
     }  # fmt: skip
 
 
@@ -97,6 +106,101 @@ def test_a_pandas_frame_comes_back_with_its_types(frame):
     G = gd.from_frame(frame, "a", "b", edge_columns=names)
     given = frame.rename(columns={"a": "src", "b": "dst"})[["src", "dst", *names]]
     pd.testing.assert_frame_equal(G.to_frame(columns=names), given)
+
+
+def arrow_of(frame, names):
+    return pa.Table.from_pandas(frame[list(names)], preserve_index=False).to_pylist()
+
+
+FILES = ["g.parquet", "g.gdg", "parts/"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_type_is_written_and_read_again(frame, name, tmp_path):
+    G = gd.from_frame(frame, "a", "b", edge_columns=list(KINDS))
+    people = frame[list(KINDS)].assign(id=np.arange(EDGES))
+    H = gd.from_frame(frame, "a", "b", vertex_columns=people)
+    options = {"format": "parquet", "files": 1} if name.endswith("/") else {}
+    G.write(f"{tmp_path}/{name}", **options)
+    found = gd.read_graph(f"{tmp_path}/{name}", edge_columns=True)
+    pd.testing.assert_frame_equal(found.to_frame(), G.to_frame())
+    if name != "g.parquet":
+        H.write(f"{tmp_path}/vertices{name}", **options)
+        found = gd.read_graph(f"{tmp_path}/vertices{name}", vertex_columns=True)
+        pd.testing.assert_frame_equal(found.to_frame("vertices"), H.to_frame("vertices"))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_every_type_is_there_for_samples_and_subgraphs_and_after_batches(frame, parts):
+    given = frame.rename(columns={"a": "src", "b": "dst"})[["src", "dst", *KINDS]]
+    G = gd.from_frame(given, edge_columns=list(KINDS)).partition(parts)
+    s = gd.sample.neighbors(G, G.vertex_ids, fanouts=[-1])
+    part = gd.subgraph(G, [1, 3, 5, 7])
+    for found, rows in ((s.to_frame(columns=list(KINDS)), s.edge), (part.to_graph().to_frame(), part.edge)):
+        expected = given[list(KINDS)].iloc[rows].reset_index(drop=True)
+        assert arrow_of(found, KINDS) == arrow_of(expected, KINDS)
+        assert [str(found[name].dtype) for name in KINDS if name not in ("nullable_int", "date")] == [
+            str(expected[name].dtype) for name in KINDS if name not in ("nullable_int", "date")
+        ]
+    D = gd.DynamicGraph(G)
+    D.update(insert=([90, 91, 92], [91, 92, 93]), columns=given[list(KINDS)].iloc[[8, 9, 10]])
+    found = D.to_frame().query("src >= 90").sort_values("src")
+    assert arrow_of(found, KINDS) == arrow_of(given.iloc[[8, 9, 10]], KINDS)
+
+
+def test_networkx_takes_columns_as_attributes_and_gives_them_back(frame):
+    names = ["int64", "text", "time", "list", "decimal", "nullable_int"]
+    people = pd.DataFrame({"id": np.arange(12), "score": [None, *np.arange(11) / 2]})
+    G = gd.from_frame(frame, "a", "b", weight="int8", edge_columns=names, vertex_columns=people)
+    g = G.to_networkx("w")
+    rows = G.to_frame()[names].to_dict("records")
+    found = {}
+    for u, v, facts in g.edges(data=True):
+        found.setdefault((u, v), []).append(dict(facts))
+    for a, b, weight, row in zip(frame.a, frame.b, frame.int8, rows, strict=True):
+        facts = found[a, b].pop(0)
+        assert facts.pop("w") == weight
+        assert facts.keys() == {
+            name for name in names if isinstance(row[name], list | np.ndarray) or not pd.isna(row[name])
+        }
+        for name, value in facts.items():
+            assert (value == row[name]).all() if name == "list" else value == row[name], name
+    scores = dict(g.nodes(data="score"))
+    assert scores.pop(0) is None
+    assert scores == dict(zip(people.id[1:], people.score[1:], strict=True))
+    H = gd.from_networkx(g, "w", edge_columns=names, vertex_columns=True)
+    order = ["src", "dst", "weight", "int64"]
+    one, other = (each.to_frame().sort_values(order, ignore_index=True) for each in (G, H))
+    assert (
+        one[["int64", "text", "time", "nullable_int"]]
+        .astype(str)
+        .equals(other[["int64", "text", "time", "nullable_int"]].astype(str))
+    )
+    assert H.vertex_column("score")[1:].tolist() == people.score[1:].tolist()
+    assert gd.from_networkx(g).edge_columns == {}
+    assert all(not facts for *_, facts in gd.from_networkx(g).to_networkx().edges(data=True))
+    assert G.to_networkx(edge_columns=["int64"], vertex_columns=False).number_of_edges() == EDGES
+    with pytest.raises(InputError, match="edge_columns: none has an attribute 'no'; there are "):
+        gd.from_networkx(g, edge_columns=["no"])
+    with pytest.raises(InputError, match="edge_columns: 'int64' is the name of another attribute"):
+        G.to_networkx("int64", edge_columns=["int64"])
+    weighted = gd.from_frame(frame, "a", "b", weight="int8", edge_columns=["time"]).to_networkx("time")
+    assert sorted(weight for *_, weight in weighted.edges(data="time")) == sorted(frame.int8)
+    with pytest.raises(InputError, match="vertex_columns: there is no column 'no'; there are score"):
+        G.to_networkx(vertex_columns=["no"])
+
+
+def test_columns_of_pandas_own_types_are_objects_of_these(frame):
+    G = gd.from_frame(frame, "a", "b", edge_columns=["period", "interval"])
+    assert G.edge_column("period").tolist() == frame.period.tolist()
+    assert G.edge_column("interval", [3, 1]).tolist() == frame.interval[[3, 1]].tolist()
+
+
+def test_inserted_values_may_be_sparse():
+    sparse = pd.DataFrame({"k": pd.arrays.SparseArray([0, 0, 5])})
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 3], edge_columns=sparse))
+    D.update(insert=([7], [8]), columns={"k": pd.Series(pd.arrays.SparseArray([4]))})
+    assert sorted(D.to_frame().k) == [0, 0, 4, 5]
 
 
 def test_a_dask_frame_keeps_its_edges_with_the_workers(frame):
