@@ -112,7 +112,9 @@ def neighbors_together(
         return None
     kernels = env.kernels("hops", index_t=part.vertex_map.dtype)
     method = -1 if sampler.alike else sampler.way
-    draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
+    draw = kernels.hops_draw_biased
+    if method < 0:
+        draw = kernels.hops_draw if numbered is None else kernels.hops_draw_places
     if method >= min(BITS.values()):
         draw = kernels.hops_draw_by_bits
     draws = NeighborHops(

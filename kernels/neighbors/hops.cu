@@ -11,7 +11,12 @@
 #define GD_BY_BIAS 1
 #define GD_BY_BITS 2
 
-template <int HOW> struct Graph {
+// Whether places of edges are drawn instead of neighbours: as the kernel says, or as its arguments say.
+#define GD_NEIGHBORS 0
+#define GD_PLACES 1
+#define GD_ASKED 2
+
+template <int HOW, int WHAT> struct Graph {
     // Whether what a neighbour puts into the next frontier is another vertex, or none; whether it is asked from which
     // vertex one was reached, and which seed is an instance's first.
     static constexpr bool PUTS = false, TRACES = false, ASKS = false;
@@ -20,16 +25,17 @@ template <int HOW> struct Graph {
     const gd_i64 *indptr;
     const index_t *indices;
     const gd_i64 *sums;
-    bool replace, placed;
+    bool replace, asked;
     int last;
     gd_i64 method;
     gd_u64 key_0, key_1;
 
     __device__ __forceinline__ explicit Graph(const NeighborHops &a)
-        : indptr(a.indptr), indices(a.indices), sums(a.sums), replace(a.replace != 0), placed(a.placed != 0),
+        : indptr(a.indptr), indices(a.indices), sums(a.sums), replace(a.replace != 0), asked(a.placed != 0),
           last((int)a.hops - 1), method(a.method), key_0(gd_key(a.seed, GD_DRAW_NEIGHBOR, 0)),
           key_1(gd_key(a.seed, GD_DRAW_NEIGHBOR, 1)) {}
     __device__ __forceinline__ static constexpr bool revisits() { return false; }
+    __device__ __forceinline__ bool places() const { return WHAT == GD_ASKED ? asked : WHAT == GD_PLACES; }
     __device__ __forceinline__ int count(const Item &item, gd_i64 fanout, Memo &) const {
         return (int)(replace ? (item.degree ? fanout : 0) : fanout < item.degree ? fanout : item.degree);
     }
@@ -38,9 +44,9 @@ template <int HOW> struct Graph {
         const gd_u64 key = gd_hash(key_0, key_1, (gd_u64)item.vertex);
         const index_t *const row = indices + item.row;
         // where places are wanted, the neighbours of the last hop are read as its edges are put together
-        const auto read = [&](gd_i64 place) { return placed ? (index_t)(item.row + place) : row[place]; };
+        const auto read = [&](gd_i64 place) { return places() ? (index_t)(item.row + place) : row[place]; };
         const auto give = [&](gd_i64 s, index_t found) {
-            emit(s, found, placed && item.hop < last ? indices[found] : found);
+            emit(s, found, places() && item.hop < last ? indices[found] : found);
         };
         if constexpr (HOW == GD_ALIKE) {
             gd_draw_alike(key, item.instance, 0, item.degree, count, replace, read, give);
@@ -54,19 +60,25 @@ template <int HOW> struct Graph {
 // All neighbours alike.
 extern "C" __global__ void __launch_bounds__(128, 5) hops_draw(
     long long n, gd_i64 first, NeighborHops a) {
-    hops_all(Graph<GD_ALIKE>(a), n, first, a);
+    hops_all(Graph<GD_ALIKE, GD_NEIGHBORS>(a), n, first, a);
+}
+
+// The places of their edges. It is a kernel of its own because the one before has no register left.
+extern "C" __global__ void __launch_bounds__(128, 5) hops_draw_places(
+    long long n, gd_i64 first, NeighborHops a) {
+    hops_all(Graph<GD_ALIKE, GD_PLACES>(a), n, first, a);
 }
 
 // By bias, or by one of the methods for it.
 extern "C" __global__ void __launch_bounds__(128, 6) hops_draw_biased(
     long long n, gd_i64 first, NeighborHops a) {
-    hops_all(Graph<GD_BY_BIAS>(a), n, first, a);
+    hops_all(Graph<GD_BY_BIAS, GD_ASKED>(a), n, first, a);
 }
 
 // By a method that sees by bits what is drawn already.
 extern "C" __global__ void __launch_bounds__(128, 6) hops_draw_by_bits(
     long long n, gd_i64 first, NeighborHops a) {
-    hops_all(Graph<GD_BY_BITS>(a), n, first, a);
+    hops_all(Graph<GD_BY_BITS, GD_ASKED>(a), n, first, a);
 }
 
 // A warp takes the instances that were drawn together; their edges are side by side in what comes out, too.

@@ -90,6 +90,12 @@ def hops_draw(n, first, a: NeighborHops):
 
 
 @twin
+def hops_draw_places(n, first, a: NeighborHops):
+    """The places of the edges; the pack has `placed` set."""
+    hops_draw(n, first, a)
+
+
+@twin
 def hops_draw_biased(n, first, a: NeighborHops):
     """The same where neighbours are not all alike."""
     hops_draw(n, first, a)

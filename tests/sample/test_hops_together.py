@@ -48,7 +48,8 @@ def pulled(device, found, seeds, fanouts, together, replace, method, numbers=Non
         seed=np.uint64(5), together=together, places=shape.expanded, slots=shape.slots(hops), most=most, src=src,
         dst=dst, upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)), placed=int(numbers is not None),
     )  # fmt: skip
-    draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
+    alike = kernels.hops_draw if numbers is None else kernels.hops_draw_places
+    draw = alike if method < 0 else kernels.hops_draw_biased
     draw(n, 3, draws, per_item=32 // together, threads=128, shared=shape.shared(together, hops, 4))
     ends = np.cumsum(backend.to_host(draws.counts))
     out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
