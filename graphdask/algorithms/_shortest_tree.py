@@ -36,8 +36,8 @@ def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
 def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
     """Return the bytes for finding the parents; if `flat`, with a search among equal distances."""
     index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
-    needed = (2 * distance.itemsize + 1) * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
-    needed += exchange_bytes(part, index)
+    needed = (2 * distance.itemsize + 1) * slots + index * (slots - owned) + 2 * index * slots + 16 * owned
+    needed += index * put_aside(part.out) + exchange_bytes(part, index)
     if flat:
         needed += 6 * index * slots + index * part.out.num_edges + 16 * owned
     return needed
@@ -82,7 +82,7 @@ class Parents(Primitive[ParentsState]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
-        return index * (2 * part.num_slots + part.num_owned) + part.num_slots + 8 * part.num_owned
+        return index * (2 * part.num_slots + put_aside(part.out)) + part.num_slots + 8 * part.num_owned
 
     def init(self, part: Part, env: Environment) -> tuple[ParentsState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned

@@ -27,14 +27,14 @@ class ResumableComponents(Resumable):
     def saved(self: Any, part: Part, state: Any, inbox: Inbox, env: Environment) -> Saved | None:
         if state.phase == COLLECT:
             return None
-        colour = state.colour[: part.num_owned]
+        colour = state.pack.colour[: part.num_owned]
         if state.phase == SPREAD:
             colour = lowered(colour, inbox, "value", env)
         numbers = {
             "round": state.round + (state.phase == CLOSE), "supersteps": state.supersteps,
             "spreads": int(state.phase in (SPREAD, SHOW)), "pivot": state.pivot,
         }  # fmt: skip
-        return {"label": state.label, "colour": colour}, numbers
+        return {"label": state.pack.label, "colour": colour}, numbers
 
     def resumed(
         self: Any, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
@@ -42,14 +42,14 @@ class ResumableComponents(Resumable):
         state, owned = self.before_rounds(part, env), part.num_owned
         state.round, state.supersteps, state.pivot = (numbers[name] for name in ("round", "supersteps", "pivot"))
         state.whole = False
-        state.label[:] = columns["label"]
+        state.pack.label[:] = columns["label"]
         (colours,) = env.fetch_ghosts(part, [columns["colour"].astype(part.vertex_map.dtype)])
-        state.colour = state.pack.colour = colours
+        state.pack.colour = colours
         state.reported = colours[:owned].copy()
         state.rows = places_of(env.xp, state.reported >= 0).astype(part.vertex_map.dtype)
         state.left = self.weight_of(part, state.rows)
         if not numbers["spreads"]:
             return state, self.begin_trim(part, state, env)
         state.phase = SPREAD
-        state.roots = state.rows if state.round else state.rows[state.ids[state.rows] == state.pivot]
+        state.roots = state.rows if state.round else state.rows[state.pack.ids[state.rows] == state.pivot]
         return state, self.spread(part, state, env, state.rows)

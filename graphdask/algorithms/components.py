@@ -96,9 +96,7 @@ class ConnectedComponents(Primitive[ComponentsState]):
         return True
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        words = 9 * part.num_slots
-        if allocation.partial:
-            words += allocation.first(part.num_owned) + put_aside(*part.directions) - 2 * part.num_owned
+        words = 9 * part.num_slots - 2 * part.num_owned + allocation.first(part.num_owned) + put_aside(*part.directions)
         return words * part.vertex_map.dtype.itemsize
 
     def memory_together(self, part: Part, env: Environment) -> int | None:

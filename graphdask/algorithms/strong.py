@@ -57,6 +57,7 @@ from graphdask.algorithms.components import ComponentsResult, ConnectedComponent
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.algorithms.tuning import STRONG
 from graphdask.device.backend import Array
+from graphdask.engine.advance import advance
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
@@ -76,26 +77,11 @@ smallest id that was collected)."""
 
 @dataclass
 class StrongState:
-    ids: Array
-    """Per slot."""
-    colour: Array
-    """Per slot: the smallest number that has reached it; -1 where the vertex is out."""
+    pack: Colours
+    """What kernels work on: colours, labels, counts and queues. `queue` has the own vertices that this phase took out,
+    in their order; `count` of a ghost is minus the edges to be taken off."""
     reported: Array
     """Per own vertex: the colour that its ghosts began with."""
-    label: Array
-    """Per own vertex: -1 while it is left."""
-    count: Array
-    """Per slot: edges from (to) vertices that are left; of a ghost, minus the edges to be taken off."""
-    stamp: Array
-    """int32 per slot: the level in which a vertex was last put into a queue."""
-    queue: Array
-    """Own vertices that this phase took out, in their order."""
-    ghost_queue: Array
-    hubs: Array
-    counters: Array
-    """COUNTS."""
-    pack: Colours
-    """The same, as kernels take it."""
     rows: Array
     """Own vertices that were left before the last trim phase, or before what was collected last."""
     left: int
@@ -130,18 +116,16 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
     def inward(self) -> bool:
         return True
 
-    def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
-        """Entries of the lists of ghosts and of deferred rows."""
+    def _most_ghosts(self, part: Part, allocation: Allocation) -> int:
+        """Entries of the list of ghosts."""
         ghosts = part.num_slots - part.num_owned
-        if not allocation.partial:
-            return ghosts, part.num_owned
-        return min(ghosts, max(csr.num_edges for csr in part.directions)), put_aside(*part.directions)
+        return min(ghosts, max(csr.num_edges for csr in part.directions)) if allocation.partial else ghosts
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize
         most = part.num_owned + part.out.num_edges if part.size == 1 else STRONG.few
-        slots, owned = (4 * width + 5) * part.num_slots, (4 * width + 33) * part.num_owned
-        spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
+        slots, owned = (4 * width + 5) * part.num_slots, (3 * width + 33) * part.num_owned
+        spared = self._most_ghosts(part, MAXIMAL) - self._most_ghosts(part, allocation) - put_aside(*part.directions)
         return slots + owned - width * spared + (2 * width + 16) * min(STRONG.few, most)
 
     def init(self, part: Part, env: Environment) -> tuple[StrongState, Messages]:
@@ -153,33 +137,19 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         (ids,) = env.fetch_ghosts(part, [part.ids])
         rows = xp.arange(owned, dtype=dtype)
-        most_ghosts, most_aside = self._lists(part, env.allocation)
+        most_ghosts, hubs = self._most_ghosts(part, env.allocation), xp.empty(put_aside(*part.directions), dtype)
         pack = Colours(
             ids=ids, owned=owned, colour=ids.copy(), count=xp.zeros(slots, dtype), label=xp.full(owned, -1, dtype),
-            queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=xp.empty(most_aside, dtype),
+            queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=hubs,
             counters=xp.zeros(len(COUNTS), np.int64), stamp=xp.zeros(slots, np.int32),
         )  # fmt: skip
         return StrongState(
-            ids=ids,
-            colour=pack.colour,
-            reported=part.ids.copy(),
-            label=pack.label,
-            count=pack.count,
-            stamp=pack.stamp,
-            queue=pack.queue,
-            ghost_queue=pack.ghost_queue,
-            hubs=pack.hubs,
-            counters=pack.counters,
-            pack=pack,
-            rows=rows,
-            left=owned + part.out.num_edges,
-            roots=rows[:0],
-            sent=rows[:0],
+            pack, reported=part.ids.copy(), rows=rows, left=owned + part.out.num_edges, roots=rows[:0], sent=rows[:0]
         )
 
     def superstep(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         if state.phase in (SHOW, CLOSE):
-            inbox.put("value", state.colour)
+            inbox.put("value", state.pack.colour)
         elif inbox.votes[:, SENT].any():
             state.pack.set_counters(ghosts=0, hubs=0, edges=0)
             if state.phase == SPREAD:
@@ -190,9 +160,9 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
 
     def _next_phase(self, part: Part, state: StrongState, votes: np.ndarray, env: Environment) -> Messages:
         if state.phase in (TRIM_IN, TRIM_OUT, CLOSE):
-            state.rows = state.rows[state.colour[state.rows] >= 0]
+            state.rows = state.rows[state.pack.colour[state.rows] >= 0]
         state.sent = state.sent[:0]
-        state.counters.fill(0)
+        state.pack.counters.fill(0)
         state.phase += 1
         if state.phase == SHOW and part.size == 1:
             state.phase = COLLECT  # there are no ghosts
@@ -212,24 +182,21 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         """Begin the first phase of a round, or the second."""
         kernels, pack = self._kernels(part, env), state.pack
         _, csr = _both_ways(part, state.phase == TRIM_OUT)
-        state.counters.fill(0)
-        state.count.fill(0)
+        state.pack.counters.fill(0)
+        state.pack.count.fill(0)
         if (
             state.round == 0 and state.whole and part.counts.get("self_loops") == 0
         ):  # what is left has all of these edges yet
             degrees = csr.indptr[state.rows + 1] - csr.indptr[state.rows]
-            state.count[state.rows] = degrees.astype(state.count.dtype)
+            state.pack.count[state.rows] = degrees.astype(state.pack.count.dtype)
         else:
-            pack.indptr, pack.indices = csr.indptr, csr.indices
-            kernels.strong_count(len(state.rows), state.rows, pack)
-            kernels.strong_count_hubs(HUB_THREADS, pack)
-            pack.set_counters(hubs=0)
+            advance(kernels.strong_count, kernels.strong_count_hubs, csr, state.rows, pack)
         kernels.strong_bare(len(state.rows), state.rows, pack)
         return self._trim(part, state, env, 0)
 
     def _take_counts(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
-        state.count[state.sent] = 0
-        before = int(state.counters[QUEUE])
+        state.pack.count[state.sent] = 0
+        before = int(state.pack.counters[QUEUE])
         self._kernels(part, env).strong_take(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
         return self._trim(part, state, env, before)
 
@@ -237,20 +204,20 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         """Follow what was taken out, entries of the queue from `before` on."""
         csr, _ = _both_ways(part, state.phase == TRIM_OUT)
         listed = self._drain("strong_trim", part, state, env, csr)
-        state.left -= self.weight_of(part, state.queue[before:listed])
-        return self._tell_owners(part, state, env, state.count, listed - before)
+        state.left -= self.weight_of(part, state.pack.queue[before:listed])
+        return self._tell_owners(part, state, env, state.pack.count, listed - before)
 
     def _begin_spread(self, part: Part, state: StrongState, votes: np.ndarray, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
-        fresh = state.ids if state.round else xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
+        fresh = state.pack.ids if state.round else xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
         state.reported = xp.where(state.reported >= 0, fresh[:owned], dtype.type(-1))
-        state.colour = state.pack.colour = xp.where(state.colour >= 0, fresh, dtype.type(-1))
+        state.pack.colour = xp.where(state.pack.colour >= 0, fresh, dtype.type(-1))
         if state.round:
             state.roots = state.rows
         else:
             state.pivot = int(votes[votes[:, SCORE] == votes[:, SCORE].max(), VERTEX].min())
-            state.roots = state.rows[state.ids[state.rows] == state.pivot]
-            state.colour[state.roots] = 0
+            state.roots = state.rows[state.pack.ids[state.rows] == state.pivot]
+            state.pack.colour[state.roots] = 0
         return self.spread(part, state, env, state.roots)
 
     def _take_colours(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
@@ -258,26 +225,25 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         state.pack.set_counters(queue=0)
         state.pack.level = state.level
         self._kernels(part, env).strong_lower(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
-        return self.spread(part, state, env, state.queue[: int(state.counters[QUEUE])])
+        return self.spread(part, state, env, state.pack.queue[: int(state.pack.counters[QUEUE])])
 
     def spread(self, part: Part, state: StrongState, env: Environment, rows: Array) -> Messages:
         """Let the colours of some own vertices go as far as they do on this rank."""
         kernels, pack = self._kernels(part, env), state.pack
         csr, _ = _both_ways(part, state.round % 2 == 1)
-        rows, frontier = rows[env.xp.argsort(state.colour[rows])], 0
-        pack.indptr, pack.indices, pack.base = csr.indptr, csr.indices, state.level + 1
+        rows, frontier = rows[env.xp.argsort(state.pack.colour[rows])], 0
+        pack.base = state.level + 1
         while len(rows):
             frontier += len(rows)
             state.level += 1
-            pack.set_counters(queue=0, hubs=0)
+            pack.set_counters(queue=0)
             pack.level = state.level
-            kernels.strong_spread(len(rows), rows, pack)
-            kernels.strong_spread_hubs(HUB_THREADS, pack)
-            rows = state.queue[: int(state.counters[QUEUE])].copy()
-        return self._tell_owners(part, state, env, state.colour, frontier)
+            advance(kernels.strong_spread, kernels.strong_spread_hubs, csr, rows, pack)
+            rows = state.pack.queue[: int(state.pack.counters[QUEUE])].copy()
+        return self._tell_owners(part, state, env, state.pack.colour, frontier)
 
     def _show(self, part: Part, state: StrongState, env: Environment) -> Messages:
-        own = state.colour[: part.num_owned]
+        own = state.pack.colour[: part.num_owned]
         changed = env.xp.flatnonzero(own != state.reported).astype(part.vertex_map.dtype)
         state.reported = own.copy()
         return self._tell_ghosts(state, changed, 0.0)
@@ -285,45 +251,47 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
     def _begin_collect(self, part: Part, state: StrongState, env: Environment) -> Messages:
         roots = state.roots
         if state.round:
-            roots = roots[state.colour[roots] == state.ids[roots]]
-        state.label[roots] = state.colour[roots]
-        state.colour[roots] = -1
-        state.queue[: len(roots)] = roots
+            roots = roots[state.pack.colour[roots] == state.pack.ids[roots]]
+        state.pack.label[roots] = state.pack.colour[roots]
+        state.pack.colour[roots] = -1
+        state.pack.queue[: len(roots)] = roots
         state.pack.set_counters(queue=len(roots))
         return self._collect(part, state, env, 0)
 
     def _take_reached(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
-        before = int(state.counters[QUEUE])
+        before = int(state.pack.counters[QUEUE])
         self._kernels(part, env).strong_arrive(len(inbox), inbox.slots, state.pack)
         return self._collect(part, state, env, before)
 
     def _collect(self, part: Part, state: StrongState, env: Environment, before: int) -> Messages:
         _, csr = _both_ways(part, state.round % 2 == 1)
         listed = self._drain("strong_collect", part, state, env, csr)
-        return self._tell_owners(part, state, env, state.colour, listed - before)
+        return self._tell_owners(part, state, env, state.pack.colour, listed - before)
 
     def _close(self, part: Part, state: StrongState) -> Messages:
-        found = state.roots = state.rows[state.colour[state.rows] < 0]
+        found = state.roots = state.rows[state.pack.colour[state.rows] < 0]
         state.left -= self.weight_of(part, found)
         state.reported[found] = -1
-        return self._tell_ghosts(state, found, float(state.ids[found].min()) if len(found) else np.inf)
+        return self._tell_ghosts(state, found, float(state.pack.ids[found].min()) if len(found) else np.inf)
 
     def _drain(self, name: str, part: Part, state: StrongState, env: Environment, csr: Csr) -> int:
         """Launch a kernel over the queue until it appends nothing; return the length of the queue."""
         kernels, pack = self._kernels(part, env), state.pack
         kernel, hubs = getattr(kernels, name), getattr(kernels, f"{name}_hubs")
-        pack.indptr, pack.indices = csr.indptr, csr.indices
+        pack.assign(indptr=csr.indptr, indices=csr.indices)
         while True:
             counts = pack.read_counters(env.backend)
             if counts.followed == counts.queue:
                 return counts.queue
-            kernel(counts.queue - counts.followed, state.queue[counts.followed :], pack)
-            hubs(HUB_THREADS, pack)
             pack.set_counters(hubs=0)
+            # a twin follows what it appends too, so that the list is not cut off
+            kernel(counts.queue - counts.followed, pack.queue[counts.followed :], pack)
+            hubs(HUB_THREADS, pack)
 
     def _tell_owners(self, part: Part, state: StrongState, env: Environment, values: Array, frontier: int) -> Messages:
-        _, _, ghosts, _, edges = state.pack.read_counters(env.backend)
-        state.sent = state.ghost_queue[:ghosts].copy()
+        counts = state.pack.read_counters(env.backend)
+        ghosts, edges = counts.ghosts, counts.edges
+        state.sent = state.pack.ghost_queue[:ghosts].copy()
         score, vertex = -1.0, 0.0
         if state.phase == TRIM_OUT and state.round == 0 and ghosts == 0:
             score, vertex = _best_pivot(part, state)
@@ -332,7 +300,7 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
 
     def _tell_ghosts(self, state: StrongState, own: Array, vertex: float) -> Messages:
         votes = (0.0, float(state.left), -1.0, vertex)
-        return Messages(own, own[:0], {"value": state.colour}, True, len(own), 0, "ghosts", votes)
+        return Messages(own, own[:0], {"value": state.pack.colour}, True, len(own), 0, "ghosts", votes)
 
     @staticmethod
     def weight_of(part: Part, rows: Array) -> int:
@@ -345,18 +313,18 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
 
     def ends(self, state: StrongState, votes: np.ndarray) -> bool:
         if state.phase == CLOSE and state.round == 0:  # the colour of the pivot was no id
-            state.label[state.roots] = int(votes[:, VERTEX].min())
+            state.pack.label[state.roots] = int(votes[:, VERTEX].min())
         state.total = float(votes[:, LEFT].sum())
         state.supersteps += 1
         return state.total <= (STRONG.few if state.supersteps > STRONG.patience else STRONG.few // AT_ONCE)
 
     def result(self, part: Part, state: StrongState, env: Environment) -> dict[str, Array]:
         if 0 < state.total <= STRONG.few:
-            rows = env.xp.flatnonzero(state.colour[: part.num_owned] >= 0).astype(part.vertex_map.dtype)
+            rows = env.xp.flatnonzero(state.pack.colour[: part.num_owned] >= 0).astype(part.vertex_map.dtype)
             if state.phase == COLLECT:  # components may be half collected: they are among what is left again
                 rows = state.rows
-            state.label[rows] = components_among(part, rows, state.ids, env)
-        return {"label": state.label}
+            state.pack.label[rows] = components_among(part, rows, state.pack.ids, env)
+        return {"label": state.pack.label}
 
 
 def _both_ways(part: Part, against: bool) -> tuple[Csr, Csr]:
@@ -367,13 +335,13 @@ def _both_ways(part: Part, against: bool) -> tuple[Csr, Csr]:
 
 def _best_pivot(part: Part, state: StrongState) -> tuple[float, float]:
     """The largest product of in- and out-degree among own vertices that are left, and the smallest id that has it."""
-    rows = state.rows[state.colour[state.rows] >= 0]
+    rows = state.rows[state.pack.colour[state.rows] >= 0]
     if not len(rows):
         return -1.0, 0.0
     along, back = (csr.indptr[rows + 1] - csr.indptr[rows] for csr in _both_ways(part, False))
     score = along.astype(np.float64) * back
     best = score.max()
-    return float(best), float(state.ids[rows[score == best]].min())
+    return float(best), float(state.pack.ids[rows[score == best]].min())
 
 
 @algorithm(
