@@ -38,6 +38,7 @@ COMMANDS = {
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
     "fuzz": "Run random inputs against what must come of them, for a given time.",
+    "chaos": "Kill and stop processes of a cluster during calls, for a given time.",
     "scale": "How an algorithm's time falls with the workers: measure, draw, extrapolate.",
 }
 """Name and summary of every command; each is the click command `command` of `graphdask.commands.NAME`, where NAME has

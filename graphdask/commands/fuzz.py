@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import click
 
+from graphdask.commands.cases import run_cases
 from graphdask.commands.lasting import check_tools, duration, lasting_options
 from graphdask.commands.options import Numbers, Whole, json_option
 from graphdask.commands.scale import Names
-from graphdask.display import terminal
 from graphdask.errors import InputError
-
-FAILED = 1
-"""Exit status where something was found."""
 
 
 @click.command("fuzz")
@@ -51,7 +45,6 @@ def command(
     A case depends on the seed and its number only. Needs pip install "graphdask[test-tools]".
     """
     check_tools()
-    from graphdask.selftest.supervision import Report, fuzz, repeat
     from graphdask.selftest.targets import TARGETS, target_of
 
     for target in only:
@@ -59,71 +52,4 @@ def command(
             target_of(target)
     if (number is not None or choices is not None) and len(only) != 1:
         raise InputError("--number and --choices are of one target; name it, such as --only readers")
-    if number is not None and choices is not None:
-        raise InputError("--number and --choices are two names of a case; give one of them")
-    begin, steps = time.monotonic(), terminal.Steps()
-
-    def said(report: Report) -> None:
-        steps.announce(_progress(report))
-
-    if choices is not None:
-        report = repeat(only[0], choices)
-    else:
-        one = {} if number is None else {"first": number, "count": 1}
-        report = fuzz(only, duration(seconds, minutes), seed, said, **one)
-    steps.announce("")
-    found = _summary(report, seed, time.monotonic() - begin)
-    if as_json:
-        terminal.print_json(found)
-    else:
-        _show(found)
-    if found["findings"]:
-        raise click.exceptions.Exit(FAILED)
-
-
-def _progress(report: Any) -> str:
-    return ", ".join(f"{target} {sum(counts.values()):,}" for target, counts in report.counts.items())
-
-
-def _summary(report: Any, seed: int, seconds: float) -> dict[str, Any]:
-    findings = [
-        {
-            "target": each.target,
-            "kind": each.outcome.kind,
-            "where": each.outcome.where,
-            "times": each.times,
-            "said": each.outcome.said,
-            "case": each.outcome.case,
-            "repeat": f"graphdask fuzz --only {each.target} --choices {','.join(map(str, each.outcome.taken)) or 0}",
-            "drawn": f"graphdask fuzz --only {each.target} --seed {seed} --number {each.number}",
-        }
-        for each in report.findings.values()
-    ]
-    return {
-        "seed": seed,
-        "seconds": seconds,
-        "cases": sum(sum(counts.values()) for counts in report.counts.values()),
-        "counts": {target: dict(counts) for target, counts in report.counts.items()},
-        "growth": report.growth,
-        "findings": findings,
-    }
-
-
-def _show(found: dict[str, Any]) -> None:
-    rows = []
-    for target, counts in found["counts"].items():
-        cases, grown = sum(counts.values()), found["growth"].get(target)
-        right = counts.get("answered", 0), counts.get("refused", 0)
-        rows.append(
-            [target, f"{cases:,}", *(f"{each:,}" for each in right), f"{cases - sum(right):,}",
-             "" if grown is None else f"{grown:+.1%}"]
-        )  # fmt: skip
-    click.echo(
-        terminal.table(("target", "cases", "answered", "refused", "findings", "memory"), rows, right=range(1, 6))
-    )
-    click.echo(f"\n{found['cases']:,} cases in {found['seconds']:.0f} s, seed {found['seed']}")
-    for each in found["findings"]:
-        times = f"{each['times']} times" if each["times"] > 1 else "once"
-        click.echo(f"\n{each['target']}: {each['kind']}, {each['where']} ({times})")
-        click.echo(each["said"].rstrip())
-        click.echo(f"  smallest: {each['repeat']}\n  as drawn: {each['drawn']}")
+    run_cases(only, duration(seconds, minutes), seed, number, choices, as_json, "graphdask fuzz --only {target}")

@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,12 +21,28 @@ from typing import Any, Protocol
 from graphdask.errors import GraphdaskError, not_too_long, shown
 from graphdask.selftest.choices import Choices
 
-SECONDS = 30
-"""Of processors that a case may take."""
-WAIT = 120
-"""Seconds until a case that waits is taken to hang, on a machine that is busy with other things too."""
-ROOM = 512
-"""MiB by which a case may raise the memory that the process had at most."""
+LOOK = 1.0
+"""Seconds between two looks whether a case of a target with a clock of its own is late."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a case of a target may take."""
+
+    seconds: float = 30.0
+    """Of processors."""
+    wait: float = 120.0
+    """Seconds until a case that waits is taken to hang, on a machine that is busy with other things too."""
+    memory: int = 512
+    """MiB by which it may raise the memory that the process had at most."""
+    space: int | None = 6 << 30
+    """Bytes of address space; None for no limit, which processes that a case starts would have too."""
+    shrinking: float = 20.0
+    """Seconds for making a finding small."""
+    ends: float = 0.0
+    """Seconds within which what was opened is closed."""
+    hangs: bool = False
+    """Whether a case that hangs is made small too: another one can be run after it in the same process."""
 
 
 class Wrong(AssertionError):
@@ -37,7 +54,12 @@ class Late(BaseException):
 
 
 class Target(Protocol):
-    """What is fuzzed."""
+    """What is fuzzed.
+
+    These attributes may be there too: `limits`, of class `Limits`; `late()`, which says whether a case that runs takes
+    too long, in place of `limits.wait`; `simpler(choices)`, which yields choices to try in place of those that fail;
+    and `tally`, a Counter, which is summed up over all cases and shown.
+    """
 
     def __init__(self, folder: Path):
         """Prepare valid inputs in an empty folder."""
@@ -77,18 +99,27 @@ class Outcome:
 
 def outcome(target: Target, choices: Choices) -> Outcome:
     """Run a case and return what came of it. Runs in the main thread of a process of its own."""
+    limits = limits_of(target)
     before, held = _peak(reset=True), _held()
-    with _alarms():
+    with _alarms(limits, getattr(target, "late", None)):
         made = _tried(target, choices)
     made.taken = choices.taken
     if not made.found:
         grown = _peak() - before
-        if grown > ROOM:
+        if grown > limits.memory:
             return Outcome("memory", "peak", f"the memory grew by {grown:,} MiB", choices.taken, made.case)
-        left = _left(held)
+        end = time.monotonic() + limits.ends
+        while (left := _left(held)) and time.monotonic() < end:
+            time.sleep(0.1)
         if left:
             return Outcome("left", left.split(":")[0], left, choices.taken, made.case)
     return made
+
+
+def limits_of(target: Any) -> Limits:
+    """Return what a case of a target may take."""
+    limits: Limits = getattr(target, "limits", Limits())
+    return limits
 
 
 def _tried(target: Target, choices: Choices) -> Outcome:
@@ -124,20 +155,29 @@ def _trace(error: BaseException) -> str:
 
 
 @contextmanager
-def _alarms() -> Iterator[None]:
+def _alarms(limits: Limits, own: Callable[[], bool] | None) -> Iterator[None]:
     def late(*_: object) -> None:
         raise Late
 
-    timers = ((signal.SIGALRM, signal.ITIMER_REAL, WAIT), (signal.SIGPROF, signal.ITIMER_PROF, SECONDS))
-    usual = [signal.signal(number, late) for number, _, _ in timers]
-    for _, timer, seconds in timers:
-        signal.setitimer(timer, seconds)
+    def look(*_: object) -> None:
+        if own is None or own():
+            signal.setitimer(signal.ITIMER_REAL, 0)  # once
+            raise Late
+
+    waits = (limits.wait, 0.0) if own is None else (LOOK, LOOK)
+    timers = (
+        (signal.SIGALRM, look, signal.ITIMER_REAL, waits),
+        (signal.SIGPROF, late, signal.ITIMER_PROF, (limits.seconds, 0.0)),
+    )
+    usual = [signal.signal(number, handler) for number, handler, _, _ in timers]
+    for _, _, timer, times in timers:
+        signal.setitimer(timer, *times)
     try:
         yield
     finally:
-        for _, timer, _ in timers:
+        for _, _, timer, _ in timers:
             signal.setitimer(timer, 0)
-        for (number, _, _), before in zip(timers, usual, strict=True):
+        for (number, *_), before in zip(timers, usual, strict=True):
             signal.signal(number, before)
 
 
@@ -149,9 +189,9 @@ def _peak(reset: bool = False) -> int:
     return status("VmHWM") >> 10
 
 
-def status(name: str) -> int:
-    """A number of `/proc/self/status`, of memory in KiB; 0 where there is none."""
-    with suppress(OSError), open("/proc/self/status", encoding="ascii") as lines:
+def status(name: str, pid: int | str = "self") -> int:
+    """A number of `/proc/PID/status`, of memory in KiB; 0 where there is none."""
+    with suppress(OSError), open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as lines:
         for line in lines:
             if line.startswith(name):
                 return int(line.split()[1])
@@ -168,7 +208,7 @@ def _threads() -> set[str]:
     return {thread.name for thread in threading.enumerate() if thread.name not in OTHERS}
 
 
-OTHERS = ("tqdm_monitor",)
+OTHERS = ("tqdm_monitor", "Dask-Callback-Thread_0")
 """Threads that other packages keep."""
 WATCHED: dict[str, Callable[[], set[str]]] = {"descriptors": _descriptors, "threads": _threads}
 

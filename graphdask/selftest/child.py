@@ -12,22 +12,22 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphdask.selftest.cases import Outcome, Target, outcome, status
+from graphdask.selftest.cases import Outcome, Target, limits_of, outcome, status
 from graphdask.selftest.choices import Choices, drawing
 from graphdask.selftest.running import Noted, Running
 from graphdask.selftest.shrinking import smallest
 from graphdask.selftest.targets import target_of
 
-SHRINKING = 20.0
-"""Seconds for making a finding small."""
 KNOWN = 5
 """Findings of one place that are counted and not made small again."""
 SAID = 1.0
@@ -53,8 +53,6 @@ class Job:
     seconds: float
     folder: str
     """For its files, which whoever started it removes."""
-    room: int
-    """Bytes of address space that cases may take."""
     choices: tuple[int, ...] | None = None
     """The choices of the only case, in place of a seed."""
     shrink: bool = True
@@ -70,7 +68,12 @@ def main(text: str) -> None:
     os.chdir(folder)
     with open(os.devnull, "w", encoding="utf-8") as nothing, contextlib.redirect_stdout(nothing):
         target = target_of(job.target)(folder)
-    _limit(job.room)
+    limits = limits_of(target)
+    _say(silence=2 * limits.wait + limits.shrinking + 60.0)
+    if limits.space is not None:
+        _limit(limits.space)
+    counted: Any = getattr(target, "tally", None)
+    tally: Counter[str] = Counter() if counted is None else counted
     number, said, first_size, base = job.first, time.monotonic(), 0, 0
     with Running(Path(job.folder) / RUNNING) as file:
         while number < job.last and (time.monotonic() < end or number == job.first):
@@ -87,11 +90,27 @@ def main(text: str) -> None:
                 first_size = status("VmRSS")
             if time.monotonic() > said + SAID:
                 said = time.monotonic()
-                _say(counts=counts, next=number)
+                _say(counts=counts, tally=tally, next=number)
                 counts.clear()
+                tally.clear()
             if status("VmRSS") > LARGEST:
                 break
-    _say(counts=counts, next=number, ended=True, cases=base, size=status("VmRSS"), first_size=first_size)
+    _say(
+        counts=counts, tally=tally, next=number, ended=True, cases=base, size=status("VmRSS"),
+        first_size=first_size,
+    )  # fmt: skip
+
+
+def end_with_parent() -> None:
+    """End this process, and those that it started, when standard input ends: whoever started it has ended."""
+
+    def wait() -> None:
+        os.read(0, 1)
+        os.killpg(0, signal.SIGKILL)
+
+    if os.getpgrp() != os.getpid():  # started by hand, in the group of something else
+        return
+    threading.Thread(target=wait, name="graphdask-fuzz", daemon=True).start()
 
 
 def _choices(job: Job, number: int, file: Running) -> Choices:
@@ -103,7 +122,8 @@ def _choices(job: Job, number: int, file: Running) -> Choices:
 def _report(job: Job, target: Target, number: int, made: Outcome, new: bool) -> None:
     """Say what was found, before and after it is made small."""
     _say(found=made.as_json(), number=number, small=False)
-    if not new or not job.shrink or made.kind == "hang":
+    limits = limits_of(target)
+    if not new or not job.shrink or (made.kind == "hang" and not limits.hangs):
         return
     small = made
 
@@ -116,7 +136,7 @@ def _report(job: Job, target: Target, number: int, made: Outcome, new: bool) -> 
             small = tried
         return tried.taken
 
-    smallest(made.taken, fails, SHRINKING)
+    smallest(made.taken, fails, limits.shrinking, simpler=getattr(target, "simpler", None))
     _say(found=small.as_json(), number=number, small=True)
 
 
@@ -124,12 +144,13 @@ def _say(**what: Any) -> None:
     print(json.dumps(what), flush=True)
 
 
-def _limit(room: int) -> None:
+def _limit(space: int) -> None:
     """Allow so many bytes of address space more than are taken."""
     taken = status("VmSize") << 10
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (taken + room, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (taken + space, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 if __name__ == "__main__":
+    end_with_parent()
     main(sys.argv[1])

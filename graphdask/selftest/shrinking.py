@@ -13,7 +13,13 @@ Fails = Callable[[list[int]], list[int] | None]
 """The choices that a case took if it fails as the first one did, else None."""
 
 
-def smallest(choices: list[int], fails: Fails, seconds: float, tries: int = 1_000_000) -> list[int]:
+Simpler = Callable[[list[int]], Iterator[list[int]]]
+"""The choices to try in place of some, the most simple ones first."""
+
+
+def smallest(
+    choices: list[int], fails: Fails, seconds: float, tries: int = 1_000_000, simpler: Simpler | None = None
+) -> list[int]:
     """Return choices that still fail, of which nothing more can be left out or made smaller within the time.
 
     Parameters
@@ -24,12 +30,14 @@ def smallest(choices: list[int], fails: Fails, seconds: float, tries: int = 1_00
         Tries a list.
     seconds, tries : float, int
         After which the smallest list so far is returned.
+    simpler : function, optional
+        Which lists are tried; by default shorter ones, and those with a smaller number.
     """
     end = time.monotonic() + seconds
     improved = True
     while improved:
         improved = False
-        for candidate in _candidates(choices):
+        for candidate in (simpler or _candidates)(choices):
             if time.monotonic() > end or tries <= 0:
                 return choices
             tries -= 1

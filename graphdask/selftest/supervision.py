@@ -20,16 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.errors import GraphdaskError
-from graphdask.selftest.cases import WAIT, Outcome
-from graphdask.selftest.child import RUNNING, SHRINKING, Job
+from graphdask.selftest.cases import Limits, Outcome
+from graphdask.selftest.child import RUNNING, Job
 from graphdask.selftest.running import running
 from graphdask.selftest.shrinking import smallest
 
-ROOM = 6 << 30
-"""Bytes of address space that a case may take."""
-SILENCE = 2 * WAIT + SHRINKING + 60.0
-"""Seconds without a word after which a child is taken to hang: it says something once a second, but while a case runs,
-a finding is made small, or it starts."""
+SILENCE = 300.0
+"""Seconds without a word after which a child that starts is taken to hang. It says how long it may be silent from then
+on: it says something once a second, but while a case runs or a finding is made small."""
 RETRIES = 60
 """Processes that are started to make a case small in which one crashes."""
 FOREVER = 1 << 62
@@ -53,6 +51,8 @@ class Report:
     """By target: what became of its cases."""
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
     """By target, kind and place."""
+    tally: Counter[str] = field(default_factory=Counter)
+    """What targets have counted."""
     growth: dict[str, float] = field(default_factory=dict)
     """By target: the memory of the child that ran longest, at its end over that after its first cases, less 1."""
 
@@ -96,7 +96,7 @@ def fuzz(
     for target in targets:
         end, number = time.monotonic() + seconds / len(targets), first
         while number < first + count and (time.monotonic() < end or number == first):
-            job = Job(target, seed, number, 1, first + count, max(end - time.monotonic(), 0.0), "", ROOM)
+            job = Job(target, seed, number, 1, first + count, max(end - time.monotonic(), 0.0), "")
             number = _run(job, report, said)
     return report
 
@@ -104,7 +104,7 @@ def fuzz(
 def repeat(target: str, choices: Sequence[int]) -> Report:
     """Run one case, given by its choices."""
     report = Report()
-    _run(Job(target, 0, 0, 1, 1, 0.0, "", ROOM, tuple(choices), False), report, lambda report: None)
+    _run(Job(target, 0, 0, 1, 1, 0.0, "", tuple(choices), False), report, lambda report: None)
     return report
 
 
@@ -122,7 +122,8 @@ def _watch(job: Job, folder: Path, report: Report, said: Callable[[Report], None
     with open(folder / "errors", "w+", encoding="utf-8", errors="replace") as errors:
         child = subprocess.Popen(
             [sys.executable, "-m", "graphdask.selftest.child", json.dumps(given)],
-            stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True, env=_environment(folder),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True,
+            env=_environment(folder),
         )  # fmt: skip
         try:
             following, ended = _listen(child, job, report, said)
@@ -133,7 +134,9 @@ def _watch(job: Job, folder: Path, report: Report, said: Callable[[Report], None
             with suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             code = child.wait()
+            assert child.stdin is not None
             assert child.stdout is not None
+            child.stdin.close()
             child.stdout.close()
         errors.seek(max(0, errors.tell() - 3000))
         return _crashed(job, folder, report, "hang" if killed else "crash", code, errors.read())
@@ -156,10 +159,10 @@ def _listen(child: subprocess.Popen[str], job: Job, report: Report, said: Callab
         lines.put("")
 
     threading.Thread(target=read, name="graphdask-fuzz", daemon=True).start()
-    following = job.first
+    following, silence = job.first, SILENCE
     while True:
         try:
-            line = lines.get(timeout=SILENCE)
+            line = lines.get(timeout=silence)
         except queue.Empty:
             return following, False
         if not line:
@@ -169,11 +172,14 @@ def _listen(child: subprocess.Popen[str], job: Job, report: Report, said: Callab
         if not line.startswith("{"):
             continue
         what = json.loads(line)
-        if "found" in what:
+        if "silence" in what:
+            silence = what["silence"]
+        elif "found" in what:
             report.add(job.target, what["number"], Outcome(**what["found"]), what["small"])
         else:
             following = what["next"]
             report.counts[job.target].update(what["counts"])
+            report.tally.update(what["tally"])
             said(report)
             if what.get("ended"):
                 _note_growth(report, job.target, what)
@@ -190,7 +196,7 @@ def _crashed(job: Job, folder: Path, report: Report, kind: str, code: int, error
     number, choices = running(folder / RUNNING)
     if number is None:
         raise GraphdaskError(f"no case of {job.target} was run: a process for it {_ended(code)}: {errors}")
-    said = _ended(code) if kind == "crash" else f"no answer within {SILENCE:g} s"
+    said = _ended(code) if kind == "crash" else "no answer"
     made = Outcome(kind, said, f"{said}\n{errors}", choices)
     report.counts[job.target][kind] += 1
     if report.add(job.target, number, made, False) and job.shrink and kind == "crash":
@@ -208,4 +214,4 @@ def _small(target: str, choices: list[int]) -> list[int]:
         found = repeat(target, candidate).findings.values()
         return candidate if any(each.outcome.kind == "crash" for each in found) else None
 
-    return smallest(choices, fails, 10 * SHRINKING, RETRIES)
+    return smallest(choices, fails, 10 * Limits.shrinking, RETRIES)

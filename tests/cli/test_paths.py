@@ -25,7 +25,7 @@ STREAMS = {
 NO_PATHS = {
     "--account", "--algorithm", "--chunk", "--columns", "--comment", "--communicator", "--delimiter",
     "--edge-columns", "--vertex-columns", "--every",
-    "--device-memory", "--directive", "--experiment", "--format", "--format-in", "--format-out", "--host",
+    "--device-memory", "--directive", "--drill", "--experiment", "--format", "--format-in", "--format-out", "--host",
     "--interface", "--memory", "--method", "--mpi", "--na-values", "--pair", "--partition", "--partition-by", "--pbs",
     "--personalize", "--root", "--sampler", "--scaling", "--scheduler", "--seeds", "--setup", "--slurm", "--source",
     "--sources", "--ssh", "--starts", "--stop", "--suite", "--targets", "--time", "--vertices", "COMMAND ...",

@@ -74,6 +74,7 @@ REFUSED = "nothing starts here"
 UNABLE = {
     "bench": "measures for minutes",
     "fuzz": "starts processes that go on for as long as they are told",
+    "chaos": "starts clusters, and kills their processes",
 }
 """Groups of commands that are not varied, with the reason."""
 

@@ -34,6 +34,7 @@ LAYERS = (
     "bench",
     "scale",
     "selftest",
+    "chaos",
     "commands",
 )
 """The packages in their order: each imports itself and those above it in this list, inside functions too."""

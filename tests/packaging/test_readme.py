@@ -40,6 +40,7 @@ FASTER = {
     "": "",
     "graphdask demo": "--vertices 2000 --workers 1 --device cpu",
     "graphdask fuzz": "--seconds 2 --only readers",
+    "graphdask chaos": "--choices 0",
     "graphdask generate pa": "--vertices 2000",
     "graphdask generate pa --vertices 1e9 --output": "--vertices 2000 --workers 1",
     "graphdask generate rmat": "--scale 8",

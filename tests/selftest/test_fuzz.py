@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +17,7 @@ from graphdask.algorithms.triangles import Triangles
 from graphdask.cli import cli
 from graphdask.errors import GraphdaskError, InputError
 from graphdask.selftest import cases, readers
+from graphdask.selftest.child import Job
 from graphdask.selftest.choices import Choices, drawing
 from graphdask.selftest.supervision import fuzz, repeat
 from graphdask.selftest.targets import TARGETS, target_of
@@ -75,11 +80,11 @@ def test_a_case_that_ends_its_process_is_made_small_and_others_follow():
     assert only(repeat(target, found.outcome.taken)).outcome.kind == "crash"
 
 
-@pytest.mark.parametrize(("name", "slow"), [("Spins", "SECONDS"), ("Waits", "WAIT")])
+@pytest.mark.parametrize(("name", "slow"), [("Spins", "seconds"), ("Waits", "wait")])
 def test_a_case_without_an_end_is_ended(name, slow, monkeypatch, tmp_path):
-    monkeypatch.setattr(cases, slow, 0.2)
     monkeypatch.syspath_prepend(HELPERS)
     target = target_of(f"failing_targets:{name}")(tmp_path)
+    target.limits = cases.Limits(**{slow: 0.2})
     assert cases.outcome(target, Choices([1, 701])).kind == "hang"
     assert cases.outcome(target, Choices([1, 700])).kind == "refused"
 
@@ -165,3 +170,17 @@ def test_a_reader_that_does_not_check_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(readers, "_read", lambda file: (np.zeros(1),))
     (found,) = {cases.outcome(target, Choices([native, 0, 0, 0, at, 3])).where for at in range(200, 220)}
     assert found == ".gdg damage accepted"
+
+
+@pytest.mark.slow
+def test_a_child_ends_with_whoever_started_it(tmp_path):
+    """And what it has started ends too."""
+    job = Job("failing_targets:Waits", 0, 0, 1, 1, 0.0, str(tmp_path), (1, 701), False)
+    with subprocess.Popen(
+        [sys.executable, "-m", "graphdask.selftest.child", json.dumps(asdict(job))],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, text=True,
+    ) as child:  # fmt: skip
+        assert "silence" in child.stdout.readline()
+        assert child.poll() is None
+        child.stdin.close()
+        assert child.wait(60) == -signal.SIGKILL
