@@ -150,7 +150,7 @@ class Drill:
         with processes.client() as next_client:
             self._until_right(step, next_client, f"for the next client after {step.fault}")
         self._until_right(step, client, f"again after {step.fault}")
-        self._await_less(before, client, step)
+        self._await_less(before, client)
         return ", ".join(came)
 
     def _until_right(self, step: Step, client: Any, when: str) -> list[str]:
@@ -178,7 +178,7 @@ class Drill:
     def _held(self, client: Any) -> dict[int, dict[str, int]]:
         return dict(client.run(held, on_error="ignore").values())
 
-    def _await_less(self, before: dict[int, dict[str, int]], client: Any, step: Step) -> None:
+    def _await_less(self, before: dict[int, dict[str, int]], client: Any) -> None:
         """Wait until workers hold no more than before; some of it ends a little later."""
         now: Callable[[], str] = lambda: grown(before, self._held(client))  # noqa: E731
         if found := now():

@@ -9,7 +9,7 @@ from graphdask.selftest.cases import Wrong
 
 POLL = 0.05
 LOOK = 5.0
-"""Seconds between two looks at how much has been worked."""
+"""Seconds after which it is measured again how much has been worked."""
 AT_WORK = 0.1
 """Share of a processor from which on processes are at work. Those of an idle cluster use a few percent of one."""
 MOST = 6.0
