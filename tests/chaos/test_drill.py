@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import count
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from graphdask.chaos.operations import OPERATIONS
-from graphdask.chaos.plan import FAULTS
+from graphdask.chaos.operations import GRAPHS, OPERATIONS
+from graphdask.chaos.plan import FAULTS, drawn
 from graphdask.cli import cli
+from graphdask.selftest.choices import Choices, drawing
 from graphdask.selftest.supervision import repeat
 
 HELPERS = str(Path(__file__).resolve().parents[1] / "helpers")
@@ -79,17 +81,27 @@ def call(*arguments: str):
     return CliRunner(env={"COLUMNS": "120"}).invoke(cli, ["chaos", *arguments], prog_name="graphdask")
 
 
+def drawn_case(number: int):
+    return drawn(Choices(rng=drawing("failing_drills:Planned", 5, number)), tuple(OPERATIONS), tuple(GRAPHS))
+
+
+def step_of(step) -> tuple[str, str]:
+    return step.operation, step.fault
+
+
 @pytest.mark.slow
 def test_a_finding_is_made_small_and_printed_with_a_command_that_repeats_it():
-    result = call("--drill", "failing_drills:Planned", "--seconds", "1", "--seed", "5")
+    planted = ("writing", "worker paused")
+    number = next(number for number in count() if any(step_of(step) == planted for step in drawn_case(number).steps))
+    result = call("--drill", "failing_drills:Planned", "--seed", "5", "--number", str(number))
     assert result.exit_code == 1, result.output
-    operation, fault = list(OPERATIONS).index("writing"), FAULTS.index("worker paused")
+    operation, fault = list(OPERATIONS).index(planted[0]), FAULTS.index(planted[1])
     small = f"0,0,0,{operation},0,0,0,{fault},0,0"
     command = f"graphdask chaos --drill failing_drills:Planned --choices {small}"
     assert f"smallest: {command}" in result.output
-    assert "worker killed   right" in result.output
-    drawn = next(line for line in result.output.splitlines() if "as drawn: " in line).split("graphdask chaos ")[1]
-    again = call(*drawn.split(), "--json")
+    as_drawn = next(line for line in result.output.splitlines() if "as drawn: " in line).split("graphdask chaos ")[1]
+    assert as_drawn.endswith(f"--seed 5 --number {number}")
+    again = call(*as_drawn.split(), "--json")
     assert again.exit_code == 1
     (found,) = json.loads(again.stdout)["findings"]
     assert found["repeat"] == command
@@ -97,6 +109,7 @@ def test_a_finding_is_made_small_and_printed_with_a_command_that_repeats_it():
     right = call("--drill", "failing_drills:Planned", "--choices", "0")
     assert right.exit_code == 0
     assert "1 cases" in right.output
+    assert "  none   right 1" in right.output
 
 
 def test_the_command_of_the_own_drill_is_short(monkeypatch):

@@ -24,10 +24,10 @@ def planted(fault):
     """BFS, with something done where a client calls it."""
 
     def bfs(operations, graph, client) -> Answer:
-        found = right(graph, client)
+        found = right(graph, client).arrays[0].copy()
         if client is not None:
             fault(operations, found, client)
-        return found
+        return Answer((found,))
 
     return {"bfs": bfs}
 
@@ -39,7 +39,7 @@ class Small(Drill):
 
 
 def _wrong(operations, found, client) -> None:
-    found.arrays[0][7] += 1
+    found[7] += 1
 
 
 def _hang(operations, found, client) -> None:
