@@ -48,7 +48,8 @@ class Queues:
         one, other = (env.buffer(f"{name}'s queue of vertices", owned, dtype, expected) for _ in range(2))
         grows = starts is None
         ghost_queue = env.buffer(of_ghosts, ghosts, dtype) if grows else env.scratch(of_ghosts, ghosts, dtype, ghosts)
-        hubs = env.scratch(f"{name}'s list of long rows", owned, dtype, put_aside(part.out))
+        aside = put_aside(part.out)
+        hubs = env.scratch(f"{name}'s list of long rows", owned if grows else aside, dtype, aside)
         return cls(name, (one, other), ghost_queue, hubs, most)
 
     @staticmethod
@@ -56,10 +57,10 @@ class Queues:
         """Return how many entries the queues of `allocated` have together before they grow."""
         owned, ghosts = part.num_owned, part.num_slots - part.num_owned
         if starts is None:
-            own, listed = allocation.first(owned), allocation.first(ghosts)
+            own, listed, grows = allocation.first(owned), allocation.first(ghosts), True
         else:
-            own, listed = allocation.first(owned, most_reached(part, allocation, starts)), ghosts
-        return 2 * own + listed + (put_aside(part.out) if allocation.partial else owned)
+            own, listed, grows = allocation.first(owned, most_reached(part, allocation, starts)), ghosts, False
+        return 2 * own + listed + (owned if grows and not allocation.partial else put_aside(part.out))
 
 
 def most_reached(part: Part, allocation: Allocation, starts: int) -> int:
