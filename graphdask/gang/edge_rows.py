@@ -13,7 +13,7 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.columns import rows_plan
-from graphdask.gang.on_disk import itself
+from graphdask.gang.local import itself
 from graphdask.partition.edge_rows import RowsPlan, numbered_pieces
 from graphdask.partition.part import Part
 from graphdask.results.columns import PickColumn

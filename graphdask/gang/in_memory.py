@@ -12,12 +12,12 @@ from graphdask.engine.buffers import MAXIMAL, Allocation
 from graphdask.engine.checkpoints import Checkpointing, Keeper
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import Unsupported
-from graphdask.gang import on_disk
 from graphdask.gang.board import announce
 from graphdask.gang.building import Built, build_all, gang_for, with_columns, with_edge_rows, with_inward
 from graphdask.gang.checkpoints import attempt, on_loss
 from graphdask.gang.clients import Workers
 from graphdask.gang.logs import log_run
+from graphdask.gang.offered import offered, refuse
 from graphdask.gang.recovery import Recovery, of_size, on_lost_partitions
 from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
@@ -115,13 +115,13 @@ def with_partitions(
     `edge_rows` is False for the rows of out-edges, True for those of in-edges, None for none.
     `check` refuses a device before they are built. `reads` are the columns of the graph that are brought to them.
     """
-    on_disk.refuse(graph, "what was asked for of")
+    refuse(graph, "what was asked for of")
 
     def call(client: Any, workers: Workers, attempt: int) -> Any:
         with on_lost_partitions(graph):
             return action(partitions(graph, client, workers, config, ghosts, inward, edge_rows, check, reads), attempt)
 
-    with on_disk.offered(graph):
+    with offered(graph):
         return retried(client, config, call, label)
 
 

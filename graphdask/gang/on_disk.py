@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.engine.loop import RankContext, RankResult
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, Unsupported
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.logs import log_run
@@ -18,7 +16,6 @@ from graphdask.gang.recovery import Recovery, of_size, on_lost_partitions
 from graphdask.gang.replicas import fill_up
 from graphdask.gang.retries import retried
 from graphdask.kernels.common.compiling import Timer
-from graphdask.partition.larger import of_graph
 from graphdask.partition.part import WeightFacts
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.stats import Stats
@@ -200,26 +197,3 @@ def _open(
 def _bytes(part: StreamedPart) -> int:
     section = part.store.sections["out"]
     return sum(sum(section.sizes(number)) for number in part.own.chunks["out"])
-
-
-@contextmanager
-def offered(graph: Any) -> Iterator[None]:
-    """Where a graph needs more memory than there is, say what it would take to stream it."""
-    try:
-        yield
-    except MemoryError as error:
-        if isinstance(error, OverBudget) and ("memory-fraction" not in str(error) or "stream.build" in str(error)):
-            raise
-        what = str(error) if isinstance(error, OverBudget) else f"memory has run out ({error or 'MemoryError'})"
-        raise OverBudget(what + of_graph(graph.num_vertices)) from error
-
-
-def refuse(graph: Any, what: str) -> None:
-    """Raise Unsupported where a graph is on disk, and what is asked for needs its partitions."""
-    if isinstance(graph, StreamedGraph):
-        raise Unsupported(f"{what} {graph.store.path} needs it in memory: take S.in_memory()")
-
-
-def itself(value: Any) -> Any:
-    """All of a value, where a summary of it is asked for."""
-    return value

@@ -27,7 +27,7 @@ from graphdask.gang.arguments import PerRank
 from graphdask.gang.columns_out import kept_columns, lost_columns, shares_with_columns
 from graphdask.gang.drawings_out import DRAWN, check_drawing, drawing_format, write_drawing
 from graphdask.gang.in_memory import with_partitions
-from graphdask.gang.local import LocalGang
+from graphdask.gang.local import LocalGang, itself
 from graphdask.gang.retries import retried
 from graphdask.gang.tuning import GANG
 from graphdask.generate.preferential_attachment import PreferentialAttachment
@@ -286,13 +286,13 @@ def _carry_out(gang: Any, given: Any, plan: writing.WritePlan, timer: Timer, num
     show = is_watched(config.progress)
     label = f"writing {plan.target.name}"
     try:
-        kept = gang.run(writing.write_parts, given, plan, summary=_itself, label=label, show=show, total=num_edges)
+        kept = gang.run(writing.write_parts, given, plan, summary=itself, label=label, show=show, total=num_edges)
         parts = sorted((part for rank in kept.summary for part in rank), key=lambda part: part.number)
-        ended = gang.run(writing.complete, plan, parts, summary=_itself, label=label, show=show)
+        ended = gang.run(writing.complete, plan, parts, summary=itself, label=label, show=show)
     except BaseException as error:
         if not isinstance(error, PeerLost | WrongWorker | KeyboardInterrupt):
             with suppress(Exception):  # the error above says what is wrong
-                gang.run(writing.discard_on_rank, plan.folder, summary=_itself, label=label, show=False)
+                gang.run(writing.discard_on_rank, plan.folder, summary=itself, label=label, show=False)
         shutil.rmtree(plan.folder, ignore_errors=True)
         raise
     return Written(
@@ -344,7 +344,7 @@ def count(graph: Graph, device: str, client: Any, progress: bool | None) -> Made
             shares,
             device,
             max(1, GANG.write_bytes // each),
-            summary=_itself,
+            summary=itself,
             label="generating",
             show=is_watched(config.progress),
             total=total,
@@ -385,7 +385,3 @@ def delayed_edges(built: Any, directed: bool) -> list[tuple[Any, int]]:
     """For each rank, the task that gives its edges in vertex numbers, and their number."""
     counts = built.parts.fetch(StoredCount(directed))
     return list(zip(built.parts.delayed(StoredBlock(directed)), counts, strict=True))
-
-
-def _itself(value: Any) -> Any:
-    return value

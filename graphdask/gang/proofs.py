@@ -15,7 +15,7 @@ from graphdask.gang import edge_rows
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.building import Built
 from graphdask.gang.in_memory import with_partitions
-from graphdask.gang.on_disk import itself
+from graphdask.gang.local import itself
 from graphdask.gang.recovery import whole
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part

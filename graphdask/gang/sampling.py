@@ -9,10 +9,11 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import OverBudget, PeerLost, WrongWorker
-from graphdask.gang import on_disk, replicas
+from graphdask.gang import replicas
 from graphdask.gang.building import Built
 from graphdask.gang.clients import Workers
 from graphdask.gang.in_memory import partitions, with_partitions
+from graphdask.gang.offered import offered
 from graphdask.gang.recovery import of_size, on_lost_partitions
 from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
@@ -65,7 +66,7 @@ def _replicated(graph: Graph, sampler: Any, client: Any, config: Config) -> Any:
         with again(client, workers) as built:
             return replicas.run(graph, built, sampler, "replicated", restarts, config, again)
 
-    with on_disk.offered(graph):
+    with offered(graph):
         return retried(client, config, compute, sampler.name)
 
 
@@ -77,5 +78,5 @@ def _streamed(graph: Graph, sampler: Any, placement: Any, client: Any, config: C
             graph.on_host = graph.replicas = None
             raise
 
-    with on_disk.offered(graph):
+    with offered(graph):
         return retried(client, config, compute, sampler.name)
