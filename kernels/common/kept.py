@@ -168,12 +168,15 @@ def keep_by_digest() -> None:
 
 
 def keep_where_possible(dispatcher: Any) -> None:
-    """Let a call go on where what was compiled for it cannot be kept, because of a full disk or a quota."""
+    """Let a call go on where what was compiled for it cannot be kept, because of a full disk or a quota.
+
+    The text of all types that were inferred, which takes long to write and which nothing reads, is not kept.
+    """
     kept, save = dispatcher._cache, dispatcher._cache.save_overload
 
-    def save_overload(*arguments: Any) -> None:
+    def save_overload(signature: Any, compiled: Any) -> None:
         try:
-            save(*arguments)
+            save(signature, compiled._replace(type_annotation=""))
         except OSError as error:
             _not_kept(str(Path(kept.cache_path).parent), os.strerror(error.errno or 0).lower())
 

@@ -16,10 +16,12 @@ import numba
 from graphdask.kernels.common.compiling import listen_to_numba
 from graphdask.kernels.common.kept import enter_other, keep_by_digest, keep_where_possible
 from graphdask.kernels.common.once import compile_once
+from graphdask.kernels.common.options import compare_what_was_set
 from graphdask.kernels.common.unpacked import unpacked
 
 listen_to_numba()
 keep_by_digest()
+compare_what_was_set()
 
 AS_KERNELS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Numba's options of all that it compiles for kernels. Nothing calls them from C, so that wrapper would be compiled for
@@ -52,10 +54,10 @@ twin = compiled_by(cache=True)
 within = compiled_by(cache=True, forceinline=True)
 """Of functions that twins call for every item with arrays: a call would copy the description of each."""
 
-WITHOUT_ARRAYS = {"forceinline": True, "_nrt": False}
+WITHOUT_ARRAYS = {"forceinline": True, "_nrt": False, "no_cfunc_wrapper": True}
 """Numba's options of such functions that make no arrays, nor does what they call. Numba would count the holders of
 those that they are given, with atomic operations that take longer than most items."""
-ONLY_IN_KERNELS = {**WITHOUT_ARRAYS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+ONLY_IN_KERNELS = {**WITHOUT_ARRAYS, "no_cpython_wrapper": True}
 """Of those of them that Python never calls."""
 inlined = compiled_by(cache=True, **ONLY_IN_KERNELS)
 

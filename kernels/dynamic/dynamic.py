@@ -145,7 +145,7 @@ def dynamic_update(n, a: DynamicRanks):
         if not a.visited[v]:
             a.visited[v] = 1
             first += 1
-    bits = np.array([largest]).view(np.uint64)[0]
+    bits = np.float64(largest).view(np.uint64)
     a.counters.largest = max(a.counters.largest, bits)
     a.counters.first += np.uint64(first)
     a.counters.spread += spread
@@ -159,7 +159,7 @@ def dynamic_update(n, a: DynamicRanks):
 @twin
 def dynamic_judge(n, goal, by_error, a: DynamicRanks):
     """Whether all vertices are to be ranked once more, by the largest change or by the error of rank_error.py."""
-    now = np.array([a.counters.largest]).view(np.float64)[0]
+    now = np.uint64(a.counters.largest).view(np.float64)
     if by_error:
         left = a.damping * (np.float64(a.counters.untold) / a.scale)
         told = a.damping * (np.float64(a.counters.spread - a.counters.untold) / a.scale)

@@ -64,7 +64,7 @@ def neighborhoods_renumber(n, vertices, new_vertices, a: NumberedVertices):
 def _draw(n, first, a: NeighborhoodDraws):
     """One instance after the other. The table is indexed by a hash, and twice as large as an instance gets by a hop;
     it grows from hop to hop."""
-    count, made = 0, 0
+    count, made, hashing = np.int64(0), np.int64(0), np.bool_(True)  # Numba compiles again for every literal
     table = np.full(64, -1, np.int64)
     offsets, marks, owners = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
     for i in range(a.reported.instances, n):
@@ -117,13 +117,13 @@ def _draw(n, first, a: NeighborhoodDraws):
             if grown:
                 table = np.full(4 * (count - base + total), -1, np.int64)
             for place in range(base if grown or hop == 0 else count, count):
-                table[_slot(table, True, a.nodes, base, a.nodes[place])] = place
+                table[_slot(table, hashing, a.nodes, base, a.nodes[place])] = place
             here = count
             for e in range(made, stop):
                 a.col[e] = a.indices[a.edge[e]]
             for e in range(made, stop):
                 vertex = a.col[e]
-                slot = _slot(table, True, a.nodes, base, vertex)
+                slot = _slot(table, hashing, a.nodes, base, vertex)
                 if table[slot] < base:
                     table[slot] = count
                     a.nodes[count] = vertex

@@ -139,7 +139,7 @@ def pagerank_update(n, a: RankRows):
         largest = max(largest, moved)
     a.counters.dangling += dangling
     a.counters.change += change
-    bits = np.array([largest]).view(np.uint64)[0]
+    bits = np.float64(largest).view(np.uint64)
     a.counters.largest = max(a.counters.largest, bits)
 
 
@@ -148,5 +148,5 @@ def pagerank_judge(n, tol, by_largest, a: RankRows):
     """Whether there is to be one more iteration, by the largest change or by their sum: `goes` is 0 where not."""
     now = np.float64(a.counters.change) / a.change_scale
     if by_largest:
-        now = np.array([a.counters.largest]).view(np.float64)[0]
+        now = np.uint64(a.counters.largest).view(np.float64)
     a.counters.goes = np.uint64(0) if now <= tol else ~np.uint64(0)

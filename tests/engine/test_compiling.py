@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -168,6 +169,34 @@ def test_a_kernel_that_calls_others_counts_once():
     outer, before = numba.njit(lambda x: inner(x) + inner(x + 1)), account()
     assert outer(1) == 6
     assert since(before).kernels == 1
+
+
+@pytest.mark.parametrize("collected", [True, False])
+def test_no_garbage_is_collected_while_numba_compiles(collected, watched):
+    seen, kernel, was = [], plain(), gc.isenabled()
+    watched(numba.core.compiler, "compile_extra", note=lambda *given, **named: seen.append(gc.isenabled()))
+    (gc.enable if collected else gc.disable)()
+    try:
+        assert kernel(1) == 2
+        assert seen == [False]
+        assert gc.isenabled() == collected
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_garbage_is_collected_again_when_the_last_of_several_threads_has_compiled():
+    garbage, was = compiling._Garbage(), gc.isenabled()
+    gc.enable()
+    try:
+        garbage.collect()  # what began before anybody listened
+        garbage.keep()
+        garbage.keep()
+        garbage.collect()
+        assert not gc.isenabled()
+        garbage.collect()
+        assert gc.isenabled()
+    finally:
+        (gc.enable if was else gc.disable)()
 
 
 def test_who_waits_for_the_compiler_of_another_thread_does_not_run_either():

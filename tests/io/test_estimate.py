@@ -14,7 +14,7 @@ import pytest
 from memory import free
 
 import graphdask as gd
-from graphdask.gang.on_disk import offered
+from graphdask.gang.offered import offered
 from graphdask.io import _estimate
 
 FILES = ("g.txt", "g.csv.gz", "g.mtx", "g.npz", "g.gdg", "g.parquet", "folder/")
