@@ -21,10 +21,10 @@ from graphdask.comm.arguments import settle
 from graphdask.comm.peers import NoPeers
 from graphdask.comm.protocol import Communicator, Peers
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.announced import checked_memory
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
 from graphdask.engine.checkpoints import Keeper
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
+from graphdask.engine.memory_check import checked_memory
 from graphdask.engine.messages import ALL, Counted, Inbox, Messages, Received
 from graphdask.engine.superstep import RankResult, Superstep, waited
 from graphdask.engine.watchdog import Watchdog

@@ -24,7 +24,7 @@ from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.host import Shelf
 from graphdask.stream.refused import check
 from graphdask.stream.run import execute, joined
-from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
+from graphdask.stream.shared_store import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store
 
 

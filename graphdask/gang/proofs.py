@@ -23,7 +23,7 @@ from graphdask.results.columns import PickColumn
 from graphdask.sample.sampler import Sampler
 from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_part
 

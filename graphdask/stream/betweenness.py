@@ -25,7 +25,7 @@ from graphdask.partition.part import Csr, Part
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.verify.betweenness import InnerVertices, paired
 
 FIXED = 96

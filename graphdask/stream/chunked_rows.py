@@ -18,7 +18,7 @@ from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.partition.vertex_map import TableMap
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 from graphdask.stream.window import Window, least_memory

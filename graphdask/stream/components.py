@@ -29,7 +29,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
-from graphdask.stream.shared import StreamedPart, Streaming
+from graphdask.stream.shared_store import StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, window_of
 from graphdask.stream.trees import largest

@@ -20,7 +20,7 @@ from graphdask.stream.betweenness import FIXED, StreamedBetweenness, StreamedInn
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges
 from graphdask.stream.device_runs import Run
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.verify.betweenness import paired
 
 

@@ -12,7 +12,7 @@ from graphdask.stream.chunked_rows import ChunkedRows, located, sections_of
 from graphdask.stream.device_runs import Run
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.device_window import DeviceChunk, DeviceWindow, least_memory
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 
 
 def device_chunks_bytes(part: StreamedPart, names: Sequence[str] | None = None) -> int:

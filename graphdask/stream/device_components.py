@@ -17,7 +17,7 @@ from graphdask.kernels.stream.layered_hooks_pack import COUNTS, TreesThere
 from graphdask.stream.components import SHARED, Components, ComponentsState
 from graphdask.stream.device_runs import Flags, Run, join_chunks, labelled
 from graphdask.stream.in_place import RowsInPlace, possible
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.trees import largest
 
 BYTES = 20

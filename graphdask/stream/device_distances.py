@@ -22,7 +22,7 @@ from graphdask.stream.device_paths import DeviceFalling, DeviceSearch, DeviceSea
 from graphdask.stream.device_runs import THREADS, Flags, Run, lengths, padded
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.device_window import DeviceWindow
-from graphdask.stream.shared import EXCHANGE, StreamedPart, numbers_of
+from graphdask.stream.shared_store import EXCHANGE, StreamedPart, numbers_of
 from graphdask.stream.stopping import Unsent
 
 WIDE, SHARED = 40, 24 + EXCHANGE

@@ -11,7 +11,7 @@ from graphdask.stream.device_chunked_rows import device_chunks_bytes
 from graphdask.stream.device_runs import Run
 from graphdask.stream.forms import combined
 from graphdask.stream.nearness import StreamedNearness
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 
 
 class DeviceNearness(StreamedNearness, DeviceBetweenness):

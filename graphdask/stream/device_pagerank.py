@@ -26,7 +26,7 @@ from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.device_window import DeviceWindow
 from graphdask.stream.pagerank import PageRankState, Progress, StreamedPageRank, gathered
 from graphdask.stream.pagerank import shares as of_host
-from graphdask.stream.shared import EXCHANGE, StreamedPart
+from graphdask.stream.shared_store import EXCHANGE, StreamedPart
 
 
 class DeviceRanks:

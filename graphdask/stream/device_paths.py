@@ -25,7 +25,7 @@ from graphdask.stream.device_runs import Fall, Run
 from graphdask.stream.device_search import in_place, labels_in_place
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.device_window import DeviceWindow
-from graphdask.stream.shared import EXCHANGE, StreamedPart
+from graphdask.stream.shared_store import EXCHANGE, StreamedPart
 from graphdask.stream.stopping import Stop, Unsent
 
 SEARCH, PATHS, SHARED = 20, 24, 12 + EXCHANGE

@@ -10,7 +10,7 @@ from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunk
 from graphdask.stream.device_runs import Run
 from graphdask.stream.forms import combined
 from graphdask.stream.programs import StreamedProgram
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 
 
 class DeviceProgram(DeviceChunkedRows, StreamedProgram):

@@ -27,8 +27,8 @@ from graphdask.kernels.stream.layered_paths_pack import ChunkLabels
 from graphdask.stream.device_window import DeviceChunk, DeviceWindow, least_memory
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
-from graphdask.stream.own import Own
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.own_chunks import Own
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 from graphdask.stream.trees import largest

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Messages
 from graphdask.stream.device_runs import Run
-from graphdask.stream.shared import StreamedPart, Streaming, most_reported
+from graphdask.stream.shared_store import StreamedPart, Streaming, most_reported
 
 
 class OnDevice(Streaming):

@@ -10,7 +10,7 @@ from graphdask.stream.device_chunked_rows import device_chunks_bytes, most_edges
 from graphdask.stream.device_runs import Run
 from graphdask.stream.device_weighted_betweenness import SIMPLIFIED, DeviceWeightedBetweenness
 from graphdask.stream.forms import combined
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.weighted_betweenness import hubs_of
 from graphdask.stream.weighted_nearness import StreamedWeightedNearness, sections, state_bytes
 

@@ -22,7 +22,7 @@ from graphdask.kernels.stream.chunk_pack import COUNTS
 from graphdask.kernels.stream.layered_paths_pack import TightEdges
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.paths import UNIT, Falling, Search, SearchState
-from graphdask.stream.shared import (
+from graphdask.stream.shared_store import (
     EXCHANGE,
     BySlot,
     StreamedPart,

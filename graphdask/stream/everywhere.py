@@ -24,7 +24,7 @@ from graphdask.stream.cores import available
 from graphdask.stream.direct import BLOCK
 from graphdask.stream.forms import PROOFS, STREAMED, Streamed
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart, backend_of, part_of
+from graphdask.stream.shared_store import StreamedPart, backend_of, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, Sweeps, cpu
 from graphdask.stream.window import Window, least_memory

@@ -20,7 +20,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.betweenness.falling_pack import COUNTS, FallingRows
 from graphdask.stream.chunked_rows import ChunkedRows
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.stopping import Unsent
 
 LEAST = 256

@@ -18,7 +18,7 @@ from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation
 from graphdask.errors import Unsupported
 from graphdask.kernels.common.compiling import clock
-from graphdask.stream.shared import StreamedPart, backend_of
+from graphdask.stream.shared_store import StreamedPart, backend_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 

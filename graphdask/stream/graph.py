@@ -20,7 +20,7 @@ from graphdask.partition.blocks import parse_size
 from graphdask.partition.sources import Edges
 from graphdask.partition.vertex_map import Plan, index_dtype
 from graphdask.stream.host import HostChunks, Shelf
-from graphdask.stream.own import Own
+from graphdask.stream.own_chunks import Own
 from graphdask.stream.store import Store
 
 MOST_AHEAD = 64

@@ -21,7 +21,7 @@ from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
 from graphdask.sample.traversal import Edges, Traversal, TraversalState, in_order
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 
 TIMED = 48
 """Bytes of an edge, at most, while rows are put in the order of time."""

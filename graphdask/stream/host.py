@@ -20,7 +20,7 @@ from graphdask.device.readback import Readback, readback_of
 from graphdask.device.residency import page_locked_buffer, seen_in_place
 from graphdask.errors import OverBudget
 from graphdask.stream.format import Section
-from graphdask.stream.own import Own
+from graphdask.stream.own_chunks import Own
 from graphdask.stream.store import Store
 
 STAGES = 4

@@ -25,7 +25,7 @@ from graphdask.partition.part import Csr, Part
 from graphdask.stream.betweenness import StreamedBetweenness, state_bytes
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart, own_numbers
+from graphdask.stream.shared_store import StreamedPart, own_numbers
 from graphdask.verify.distances import proved as by_other_searches
 
 

@@ -30,8 +30,8 @@ from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, refuse_without_in_edges
-from graphdask.stream.own import Own
-from graphdask.stream.shared import StreamedPart, Streaming
+from graphdask.stream.own_chunks import Own
+from graphdask.stream.shared_store import StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.stream.window import Window

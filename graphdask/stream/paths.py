@@ -31,7 +31,7 @@ from graphdask.kernels.stream.chunk_pack import COUNTS
 from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.levels import by_layers, by_levels
-from graphdask.stream.shared import (
+from graphdask.stream.shared_store import (
     EXCHANGE,
     BySlot,
     StreamedPart,

@@ -18,7 +18,7 @@ from graphdask.partition.part import Csr
 from graphdask.partition.tuning import PARTITION
 from graphdask.stream.everywhere import by_position
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart, part_of
+from graphdask.stream.shared_store import StreamedPart, part_of
 from graphdask.stream.sweeps import Log, every_chunk, window_of
 from graphdask.verify.power_iteration import Matrix
 from graphdask.verify.power_iteration import proved as by_last_iteration

@@ -31,7 +31,7 @@ from graphdask.program.primitive import VertexProgram
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes
 from graphdask.stream.format import mib_up
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined
-from graphdask.stream.shared import StreamedPart, own_numbers
+from graphdask.stream.shared_store import StreamedPart, own_numbers
 from graphdask.stream.store import Store
 from graphdask.verify.program import differing, repeated
 

@@ -24,7 +24,7 @@ from graphdask.stream import (
     weighted_nearness,
 )
 from graphdask.stream.forms import STREAMED, form_of
-from graphdask.stream.shared import StreamedPart, backend_of
+from graphdask.stream.shared_store import StreamedPart, backend_of
 
 __all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 

@@ -21,9 +21,9 @@ from graphdask.kernels.common.compiling import clock
 from graphdask.partition.part import Csr
 from graphdask.sample.sampler import Sampler
 from graphdask.stream.graph import StreamedGraph
-from graphdask.stream.own import Own
+from graphdask.stream.own_chunks import Own
 from graphdask.stream.rows import AHEAD, AHEAD_OF_DEVICE, ChunkEnvironment, StoredRows
-from graphdask.stream.shared import StreamedPart, backend_of, part_of
+from graphdask.stream.shared_store import StreamedPart, backend_of, part_of
 
 PLACEMENT = "on disk"
 """What samples say of where they come from; chunks of them ask for it again."""

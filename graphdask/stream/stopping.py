@@ -17,7 +17,7 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.targets import stopped_at
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 
 
 def limit_of(primitive: Any) -> float | None:

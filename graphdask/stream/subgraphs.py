@@ -20,7 +20,7 @@ from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample.streamed import record
 from graphdask.stream.hops import pieces_of
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.subgraphs._reached import neighbours_of
 from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.hops import Hops

@@ -28,7 +28,7 @@ from graphdask.engine.violation import Violation
 from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.kernels.stream.layered_rows_pack import TRIANGLES, HigherRows, WholeRows
 from graphdask.stream.everywhere import Work, first_wrong, streams
-from graphdask.stream.own import Own
+from graphdask.stream.own_chunks import Own
 from graphdask.stream.sweeps import cpu
 from graphdask.verify.triangles import sampled
 

@@ -43,7 +43,7 @@ from graphdask.stream.forms import PROOFS, Supersteps, of_class
 from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
 from graphdask.stream.programs import proved
-from graphdask.stream.shared import StreamedPart, own_numbers, part_of
+from graphdask.stream.shared_store import StreamedPart, own_numbers, part_of
 from graphdask.stream.stopping import limit_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of

@@ -25,7 +25,7 @@ from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
 from graphdask.sample.tuning import SAMPLE
 from graphdask.stream.rows import ChunkEnvironment, StoredRows, per_vertex
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 
 AT_HAND = 8
 """What a walker counts for where the chunk is in memory."""

@@ -33,7 +33,7 @@ from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
 from graphdask.stream.falling import FallingDistances
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.sweeps import cpu
 from graphdask.verify.weighted_betweenness import CountInner, InnerVertices, search_of
 

@@ -23,7 +23,7 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.stream.chunked_rows import chunks_bytes, fitting, sections_of
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined, refuse_without_in_edges
-from graphdask.stream.shared import StreamedPart, own_numbers
+from graphdask.stream.shared_store import StreamedPart, own_numbers
 from graphdask.stream.store import Store
 from graphdask.stream.weighted_betweenness import StreamedWeightedBetweenness, hubs_of
 from graphdask.verify.distances import SAMPLE

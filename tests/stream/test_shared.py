@@ -12,7 +12,7 @@ from reference import lightest, shortest
 from streams import weights_of
 
 import graphdask as gd
-from graphdask.stream.own import divided
+from graphdask.stream.own_chunks import divided
 
 CALLS = {
     "bfs": lambda G: gd.bfs(G, 1),

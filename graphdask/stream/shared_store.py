@@ -25,7 +25,7 @@ from graphdask.partition.build import cyclic_bounds
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.stream.host import HostChunks
-from graphdask.stream.own import Own, divided, own_of
+from graphdask.stream.own_chunks import Own, divided, own_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 from graphdask.stream.tuning import STREAM
