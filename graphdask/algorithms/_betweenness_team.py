@@ -17,8 +17,10 @@ from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.partition.part import Part
 
 
-def _areas(part: Part) -> Areas:
-    return (1 + part.vertex_map.dtype.itemsize, 0), (0, 1)
+def _areas(peers: Peers, part: Part) -> Areas:
+    """Lists of ghosts, and bits; or, where hosts carry them, lists of vertices with a value each."""
+    index = part.vertex_map.dtype.itemsize
+    return (1 + index, 0), (0, 8 * (8 + index) if peers.relayed else 1)
 
 
 def _tables(part: Part, lanes: int, mask: Any) -> int:
@@ -33,7 +35,13 @@ class TeamTables:
 
     def __init__(self, peers: Peers, part: Part, env: Environment, lanes: int, mask: Any):
         size, width, before = part.size, np.dtype(mask).itemsize, _tables(part, lanes, mask)
-        self.memory = TeamMemory(peers, part, env, _areas(part), part.slot_bounds.tolist(), before=before)
+        if peers.relayed:
+            self.memory = TeamMemory(peers, part, env, _areas(peers, part))
+            self.own = env.xp.empty(before // 8 + 1, np.float64)
+            begin = env.backend.address(self.own)
+            self.words = {at.VALUE: begin, at.FRONT: begin + part.num_slots * 8 * lanes}
+            return
+        self.memory = TeamMemory(peers, part, env, _areas(peers, part), part.slot_bounds.tolist(), before=before)
         bounds, begins = self.memory.heard, self.memory.addresses
         fronts = [begin + int(bound[-1]) * 8 * lanes for begin, bound in zip(begins, bounds, strict=True)]
         self.words = words = {at.VALUE: begins[part.rank], at.FRONT: fronts[part.rank]}
@@ -48,7 +56,10 @@ class TeamTables:
     def nbytes(peers: Peers, part: Part, env: Environment, lanes: int, mask: Any) -> int:
         """Return the bytes of the tables and of the records of the levels. Every rank calls it."""
         levels = 8 * (ENGINE.team_steps + 1) * at.LEVEL_WORDS
-        return TeamMemory.nbytes(peers, part, env, _areas(part), _tables(part, lanes, mask)) + levels
+        tables, areas = _tables(part, lanes, mask), _areas(peers, part)
+        if peers.relayed:
+            return TeamMemory.nbytes(peers, part, env, areas) + tables + 8 + levels
+        return TeamMemory.nbytes(peers, part, env, areas, tables) + levels
 
 
 class TeamBatches(TeamRun):
@@ -86,7 +97,9 @@ class TeamBatches(TeamRun):
     ):
         xp, dtype, inward, words = env.xp, part.vertex_map.dtype, part.inward, (part.num_slots + 31) // 32
         assert inward is not None
-        self.state, self.indptr, self.lanes, self.many, self.hub = state, part.out.indptr, lanes, many, hub
+        self.tables, self.state, self.indptr, self.lanes, self.many, self.hub = (
+            tables, state, part.out.indptr, lanes, many, hub
+        )  # fmt: skip
         self.counters, self.levels = xp.zeros((2, at.BC_ROW), np.int64), xp.empty((0, at.LEVEL_WORDS), np.int64)
         self.all = 0
         """Lanes of the batch."""

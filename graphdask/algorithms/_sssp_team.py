@@ -25,7 +25,8 @@ FEW_STEPS = 16
 """Supersteps of a launch after which the host looks how far away the targets are."""
 ENOUGH = 1
 """Near vertices from which a rank sends what it knows before it goes on: a meeting costs less than to relax from labels
-that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One rank has nothing to send."""
+that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on; on two H100 whose hosts carry the messages
+28 ms, and 31 from 2^12 on). One rank has nothing to send."""
 
 
 def _areas(part: Part, label: np.dtype) -> Areas:

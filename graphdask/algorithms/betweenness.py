@@ -141,7 +141,8 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         return self.lanes
 
     def _peers(self, env: Environment) -> Peers | None:
-        return env.peers() if self.by_teams else None
+        peers = env.peers() if self.by_teams else None
+        return None if peers is None or (peers.relayed and self.lanes > 1) else peers
 
     def _chunks(self, part: Part) -> int:
         """The most chunks that rows of many edges (`BETWEENNESS.hub`) can have."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from graphdask.comm.arguments import checked
 from graphdask.comm.outgoing import SendBuffer
-from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Received
+from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Peers, Received
 from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
@@ -332,6 +332,10 @@ class NcclCommunicator(Communicator):
         if view is None or len(view) != nbytes:
             view = self._views[q] = buffer[:nbytes]
         return view
+
+    def peers(self, backend: Backend) -> Peers | None:
+        # a kernel that goes through all supersteps leaves no room for NCCL's
+        return self._control.peers(backend)
 
     def check(self) -> None:
         self._cancel.check()

@@ -78,7 +78,7 @@ class NoPeers(RankPeers):
         super().__init__(comm, backend, 0.0)
         self._board = backend.xp.zeros(BOARD_BYTES // 8, np.int64)
 
-    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray, regions: np.ndarray) -> tuple[list[int], np.ndarray]:
         return [0], announced[None, :]
 
     def takes(self, nbytes: int) -> int:
@@ -98,7 +98,7 @@ class ThreadPeers(RankPeers):
         backend.synchronize()
         self._boards = comm.allgather(np.array([backend.address(self._board)], np.int64))[:, 0].tolist()
 
-    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray, regions: np.ndarray) -> tuple[list[int], np.ndarray]:
         if len(self._memory) < nbytes:
             self._memory = self.backend.xp.empty(nbytes, np.uint8)
         gathered = self.comm.allgather(

@@ -74,11 +74,13 @@ class PeerMemory:
 class Peers(ABC):
     """A rank among those that it meets in kernels, which write into each other's memory (graphdask.comm.peers)."""
 
+    relayed = False
+    """Whether the hosts carry the messages of kernels (graphdask.comm.relay)."""
     kept: PeerMemory | None = None
     """Of memory that stays for later runs: as long as it has not moved, what `memory` has returned is valid."""
 
     @abstractmethod
-    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray, regions: np.ndarray) -> tuple[list[int], np.ndarray]:
         """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew unless it
         is `kept`.
 
@@ -87,6 +89,8 @@ class Peers(ABC):
         nbytes : int
         announced : int64 array, shape (c,)
             For all ranks.
+        regions : int64 array, shape (size, 2)
+            By rank, where the part of this memory begins that it alone writes to, and its length; 0 if there is none.
 
         Returns
         -------
@@ -141,6 +145,9 @@ class Communicator(ABC):
     """Payload bytes sent to other ranks since the communicator was made."""
     takes_host_memory: bool = False
     """Whether short payloads of a GPU may be arrays of the host, which saves a copy that is waited for."""
+    raises = True
+    """Whether short payloads for a GPU arrive in its memory. If not, they may stay in page-locked memory of the host,
+    where kernels find them too."""
     sending: SendBuffer | None = None
     """Where payloads are written; that of the plane where there is one, so that it outlives the run."""
 
@@ -160,6 +167,10 @@ class Communicator(ABC):
         StaleMessage
             A message of another gang, run or exchange arrived.
         """
+
+    def exchange_settled(self, sends: Sequence[Array | None], control: np.ndarray) -> Received:
+        """Exchange as `exchange` does, for a caller whose device is current and whose payloads are complete."""
+        return self.exchange(sends, None, control)
 
     def begin(self, sends: Sequence[Array | None]) -> None:  # noqa: B027  # not every one has something to do
         """Take the payloads of the next exchange before the caller knows its control integers.

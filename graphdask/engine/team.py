@@ -69,7 +69,7 @@ class TeamMemory:
         places = plan.places
         if plan.exchanged is None or peers.kept is None or plan.moved != peers.kept.moved:
             plan.exchanged = peers.memory(
-                plan.nbytes, np.concatenate([places.reshape(-1), np.array(announced, np.int64)])
+                plan.nbytes, np.concatenate([places.reshape(-1), np.array(announced, np.int64)]), plan.regions
             )
             if peers.kept is not None:
                 plan.moved, plans.made_by = peers.kept.moved, peers.kept.number
@@ -128,6 +128,8 @@ class _Plan:
     """The words that every team has, as far as they are known."""
     places: np.ndarray
     """int64, by area and peer: where in this rank's memory the peer writes."""
+    regions: np.ndarray
+    """int64, shape (ranks, 2): where the areas of each peer begin, and how long they are together."""
     nbytes: int
     """Of that memory."""
     exchanged: tuple[list[int], np.ndarray] | None = None
@@ -142,16 +144,21 @@ class _Plan:
         counts = [len(mirror) for mirror in held] or [part.num_owned] * size
         ghosts = np.diff(part.slot_bounds).tolist()
         places, end = np.zeros((len(areas), size), np.int64), -(-before // ALIGNED) * ALIGNED
-        for area, (nbytes, bits) in enumerate(areas):
-            for step in range(1, size):
-                peer = (part.rank + step) % size
+        regions = np.zeros((size, 2), np.int64)
+        for step in range(1, size):
+            peer = (part.rank + step) % size
+            regions[peer, 0] = end
+            for area, (nbytes, bits) in enumerate(areas):
                 places[area, peer] = end
-                needed = -(-counts[peer] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
+                entries = -(-counts[peer] // at.TEAM_GROUP) * at.TEAM_GROUP
+                words = -(-ghosts[step] // at.TEAM_GROUP) * bits  # a group has as many entries as a word has bits
+                needed = entries * nbytes + 8 + 4 * words
                 end += -(-needed // ALIGNED) * ALIGNED
-                row[at.HELD + step] = counts[peer]
+            regions[peer, 1] = end - regions[peer, 0]
+            row[at.HELD + step] = counts[peer]
         row[at.BOUNDS : at.BOUNDS + size + 1] = part.slot_bounds
         row[at.OWNED] = part.num_owned
-        return cls(row, places, end)
+        return cls(row, places, regions, end)
 
 
 class TeamRun(ABC):

@@ -106,7 +106,8 @@ def memory_of_team(program: Any, part: Part, env: Environment) -> int | None:
 def _peers(program: Any, part: Part, env: Environment) -> Peers | None:
     of = program.definition
     alike = program.resident and of.pushes and (program.until is None or program.ending is not None)
-    return env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
+    peers = env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
+    return None if peers is None or peers.relayed else peers
 
 
 def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: Environment) -> Messages:

@@ -8,6 +8,8 @@
 // was found. Then they tell each other, and meet again. Where few edges lead out of the front, owners are first told of
 // the ghosts at their ends, as in _candidates.py, with one more meeting.
 //
+// Hosts that carry what is told (graphdask.comm.relay) carry lists of vertices and values instead, of one lane.
+//
 // Levels have two bitmaps in turn, of which the other is cleared while nobody looks; steps have two rows of counters.
 // What the next launch has to know of a level stands in the table of levels.
 #include "betweenness/betweenness_pack.py"
@@ -117,6 +119,12 @@ struct Batch {
         return of_all;
     }
 
+    // The leader has the votes of what ranks tell ready for the next time.
+    __device__ __forceinline__ void forget_reported() const {
+        if (team.leads())
+            for (int i = 0; i < TEAM_WORDS; i++) ((volatile gd_count *)row[REPORTED])[i] = 0;
+    }
+
     // Find who is at the ends of the edges out of the front, with the help of all.
     GD_PHASE bool push(long long level, unsigned long long alive, StepCounts *next) {
         const long long *const indptr = indptr_at(INDPTR);
@@ -133,8 +141,7 @@ struct Batch {
             team.take_reported<index_t, Nothing>(LISTS, agreed, [&](index_t v, Nothing) { ends.take(v); },
                                              [&](bool all) { ends.flush(all); });
         team.barrier();
-        if (team.leads())
-            for (int i = 0; i < TEAM_WORDS; i++) ((volatile gd_count *)reported)[i] = 0;
+        forget_reported();
         return true;
     }
     __device__ __forceinline__ void forget(const index_t *listed, long long count) const {
@@ -248,6 +255,81 @@ struct Batch {
         gd_add(sent, &next->sent);
         clear(level + 1);
     }
+    // The same where hosts carry it, for one lane: a list of the vertices of this level, by their places among the ghosts
+    // of the receiver, and of their values. A warp takes 1,024 places at a time.
+    GD_PHASE void tell_list(long long level, StepCounts *next) {
+        const unsigned int *const mine = bits(level);
+        const double *const value = table(VALUE);
+        gd_count *const reported = (gd_count *)row[REPORTED];
+        const int lane = threadIdx.x & 31;
+        const long long warps = (long long)gridDim.x * blockDim.x / 32;
+        const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+        gd_count sent = 0;
+        team.tells(TOLD_LISTS, WORDS, Entries<index_t, double>::bytes);
+        for (int step = 1; step < team.size; step++) {
+            const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
+            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
+            const Entries<index_t, double> list{team.out(WORDS, step)};
+            for (long long base = warp; 32 * base < words; base += warps) {
+                const long long first = 32 * 32 * base;
+                unsigned int kept = 0;
+                for (int j = 0; j < 32; j++) {
+                    const long long i = first + 32 * j + lane;
+                    const bool there = i < held && gd_bit(mine, mirror ? mirror[i] : (index_t)i);
+                    const unsigned int word = __ballot_sync(BC_WARP, there);
+                    if (lane == j) kept = word;
+                }
+                const int own = __popc(kept);
+                int before = own;  // of the lanes before this one, and its own
+                for (int d = 1; d < 32; d *= 2) {
+                    const int of_them = __shfl_up_sync(BC_WARP, before, d);
+                    if (lane >= d) before += of_them;
+                }
+                const int total = __shfl_sync(BC_WARP, before, 31);
+                if (!total) continue;
+                gd_count at = 0;
+                if (lane == 0) at = atomicAdd(reported + TEAM_TO + (team.rank + step) % team.size, (gd_count)total);
+                at = __shfl_sync(BC_WARP, at, 0);
+                before -= own;
+                for (int j = 0; j < 32; j++) {
+                    const unsigned int word = __shfl_sync(BC_WARP, kept, j);
+                    const int begin = __shfl_sync(BC_WARP, before, j);
+                    if (!(word >> lane & 1u)) continue;
+                    const long long i = first + 32 * j + lane;
+                    const long long place = (long long)at + begin + __popc(word & ((1u << lane) - 1));
+                    list.value(place) = value[mirror ? mirror[i] : (index_t)i];
+                    list.place(place) = (index_t)i;
+                    sent++;
+                }
+            }
+        }
+        gd_add(sent, &next->sent);
+        clear(level + 1);
+    }
+    // Take it in.
+    GD_PHASE void take_list(long long level) {
+        unsigned int *const front = bits(level);
+        double *const value = table(VALUE);
+        for (int step = 1; step < team.size; step++) {
+            const long long first = row[ROW_BOUNDS + step];
+            const long long count = (long long)agreed[TEAM_TO + (team.rank + step) % team.size];
+            const Entries<index_t, double> list{team.in(WORDS, step)};
+            GD_FOR(i, count) {
+                const index_t v = (index_t)(first + list.place(i));
+                value[v] = list.value(i);
+                gd_set_bit(front, v);
+            }
+        }
+        forget_reported();
+        forget_other(level);
+    }
+    // Nobody is in the other bitmap.
+    __device__ __forceinline__ void forget_other(long long level) {
+        unsigned int *const other = bits(level + 1);
+        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
+        GD_FOR(w, words) other[w] = 0;
+        team.barrier();
+    }
     // Put the ghosts that this rank was told of into the bitmap, and nobody into the other one.
     GD_PHASE void take(long long level) {
         for (int step = 1; step < team.size; step++) {
@@ -256,13 +338,27 @@ struct Batch {
             unsigned int *const out = bits(level);
             GD_FOR(w, (held + 31) / 32) gd_set_word(out, first, held, in, w);
         }
-        unsigned int *const other = bits(level + 1);
-        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
-        GD_FOR(w, words) other[w] = 0;
-        team.barrier();
+        forget_other(level);
+    }
+    // Vote what a level has, and tell who holds ghosts of it.
+    __device__ __forceinline__ bool tell_found(long long level, StepCounts *next) {
+        return team.exchange([&] {
+            if (team.leads())
+                for (int i = FOUND; i <= LEFT; i++) ((volatile gd_count *)row[REPORTED])[i] = votes()[i];
+            tell_list(level, next);
+            if (!team.meet((const gd_count *)row[REPORTED], agreed)) return false;
+            if (agreed[FOUND] == 0) forget_reported();
+            return true;
+        });
     }
     __device__ __forceinline__ bool share(long long level, unsigned long long shown, StepCounts *next) {
         return team.exchange([&] {
+            if (team.relayed()) {
+                tell_list(level, next);
+                if (!team.meet((const gd_count *)row[REPORTED], agreed)) return false;
+                take_list(level);
+                return true;
+            }
             tell(level, shown, next);
             if (!team.meet(votes(), agreed)) return false;
             take(level);
@@ -322,7 +418,12 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
                 looks++;
             }
             if (leads) batch.vote((gd_count)found, team.read(&next->out_edges), left, team.read(&next->lanes));
-            fine = team.meet(batch.votes(), agreed);
+            if (team.relayed()) {  // votes and values go together
+                team.barrier();
+                fine = batch.tell_found(level + 1, next);
+            } else {
+                fine = team.meet(batch.votes(), agreed);
+            }
             if (!fine) break;
             if (agreed[FOUND] == 0) {
                 back = level;
@@ -331,7 +432,7 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
             } else {
                 out_edges = agreed[OUT_EDGES];
                 waiting = agreed[LEFT];
-                const gd_count lanes_of_it = batch.all_lanes();
+                const gd_count lanes_of_it = team.relayed() ? (gd_count)all : batch.all_lanes();
                 level++;
                 if (leads) {
                     volatile gd_count *const entry = batch.entry(level);
@@ -340,7 +441,8 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
                     entry[LEVEL_LEFT] = left;
                     entry[LEVEL_LANES] = lanes_of_it;
                 }
-                fine = batch.share(level, shown, next);
+                if (team.relayed()) batch.take_list(level);
+                else fine = batch.share(level, shown, next);
             }
         } else {
             shown = batch.entry(back)[LEVEL_LANES];
@@ -351,7 +453,12 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
             }
             batch.show_dependencies(back, back == level);
             done = back == 1;  // the sources, which come next, do not score
-            if (!done) fine = team.meet(batch.votes(), agreed) && batch.share(back, shown, next);
+            if (!done && team.relayed()) {  // what arrives is in nobody's way
+                team.barrier();
+                fine = batch.share(back, shown, next);
+            } else if (!done) {
+                fine = team.meet(batch.votes(), agreed) && batch.share(back, shown, next);
+            }
             back--;
         }
         if (leads) {

@@ -38,6 +38,15 @@ struct TeamSearch : TeamLevels<RankSearch, Search> {
         tell_owners(level);
         vote_targets(level);
         if (!meet(level)) return false;
+        if (team.relayed() && !has_targets) {  // for the next direction it is enough to know about how many are new
+            if (agreed().sent) team.exchange([&] {
+                take_in(level);
+                count_sent();
+                team.barrier();
+                return true;
+            });
+            return true;
+        }
         return agreed().sent == 0 || team.exchange([&] {
             take_in(level);
             vote_targets(level);
@@ -58,6 +67,11 @@ struct TeamSearch : TeamLevels<RankSearch, Search> {
     // Settle those that have found one.
     __device__ __forceinline__ bool finish(long long level) {
         settle(level);
+        if (team.relayed()) {
+            team.barrier();
+            vote_targets(level);
+            return tell(level);
+        }
         vote_targets(level);
         if (!meet(level)) return false;
         return team.size == 1 || agreed().found == 0 || tell(level);

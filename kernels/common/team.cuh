@@ -17,14 +17,21 @@
 #define TEAM_TO (TEAM_LEAST + 1)
 #define TEAM_VOTES (TEAM_TO + TEAM_RANKS)
 #define TEAM_WORDS 16
-// Of a rank's own words: those of the barrier, what the meetings are at, and what they came to, in turn.
-enum { TEAM_ARRIVED, TEAM_RELEASED, TEAM_FAILED, TEAM_MEETING, TEAM_AGREED, TEAM_LOCAL = TEAM_AGREED + 2 * TEAM_VOTES };
+// Of a slot, behind the votes: what the sender has told its peers since the last meeting (told_lists, told_bits), and
+// where that is at the receiver if hosts relay it, else 0.
+enum { TEAM_TOLD = TEAM_VOTES, TEAM_AT };
+// Of a rank's own words: those of the barrier, what the meetings are at, where that is which each rank told, and what
+// the meetings came to, in turn.
+enum {
+    TEAM_ARRIVED, TEAM_RELEASED, TEAM_FAILED, TEAM_MEETING, TEAM_CAME, TEAM_AGREED = TEAM_CAME + TEAM_RANKS,
+    TEAM_LOCAL = TEAM_AGREED + 2 * TEAM_VOTES
+};
 // Of what describes a rank to the kernel.
 enum {
     ROW_RANK, ROW_SIZE, ROW_LOCAL, ROW_LIMIT, ROW_ABORT, ROW_BOARD, ROW_BOARDS,
     ROW_OWNED = ROW_BOARDS + TEAM_RANKS, ROW_LOG, ROW_BOUNDS, ROW_MIRRORS = ROW_BOUNDS + TEAM_RANKS + 1,
     ROW_HELD = ROW_MIRRORS + TEAM_RANKS, ROW_OUT = ROW_HELD + TEAM_RANKS, ROW_IN = ROW_OUT + 2 * TEAM_RANKS,
-    ROW_OWN = ROW_IN + 2 * TEAM_RANKS
+    ROW_SHORT = ROW_IN + 2 * TEAM_RANKS, ROW_OWN
 };
 // An entry of the log for each superstep; and before them, what the host reads first, of which each kernel has some.
 enum { LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
@@ -50,10 +57,23 @@ __device__ __forceinline__ unsigned long long gd_nanoseconds() {
 #endif
 }
 
-// Where the places stand, behind the values of an area that has room for so many.
-template <class Index, class Value> __device__ __forceinline__ Index *gd_places(Value *values, long long capacity) {
-    return (Index *)((char *)values + ((capacity * (long long)sizeof(Value) + 7) & ~7LL));
-}
+// Entries of a list, a value and a place each, are in groups of TEAM_GROUP: first the values, then the places. So a list
+// ends where its last group does.
+#define TEAM_GROUP 32
+template <class Index, class Value> struct Entries {
+    char *begin;
+    static constexpr long long bytes = TEAM_GROUP * (long long)(sizeof(Value) + sizeof(Index));
+
+    __device__ __forceinline__ Value &value(long long i) const {
+        return ((Value *)(begin + i / TEAM_GROUP * bytes))[i % TEAM_GROUP];
+    }
+    __device__ __forceinline__ Index &place(long long i) const {
+        return ((Index *)(begin + i / TEAM_GROUP * bytes + TEAM_GROUP * (long long)sizeof(Value)))[i % TEAM_GROUP];
+    }
+};
+// Kinds of what is told: bits of the vertices that the receiver holds ghosts of, bits of its own, lists.
+enum { TOLD_NOTHING, TOLD_BITS, TOLD_OWNER_BITS, TOLD_LISTS };
+#define TEAM_SHORT 4096  // bytes up to which a message goes through memory of the host, if hosts carry it
 
 struct Team {
     const long long *row;
@@ -61,10 +81,11 @@ struct Team {
     int rank, size;
     gd_count meeting;
     gd_count waited, exchanged, reported;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
+    gd_count told;  // since the last meeting: the kind, the area, and the bytes of a group of a list
 
     // `follows` where another kernel with the same rows ran just before: it goes on with the words behind the first's.
     __device__ __forceinline__ explicit Team(const long long *description, bool follows = false)
-        : row(description), waited(0), exchanged(0), reported(0) {
+        : row(description), waited(0), exchanged(0), reported(0), told(0) {
         rank = (int)row[ROW_RANK];
         size = (int)row[ROW_SIZE];
         local = (gd_count *)row[ROW_LOCAL] + (follows ? TEAM_LOCAL : 0);
@@ -84,7 +105,9 @@ struct Team {
         for (int q = 0; q < size; q++) {
             volatile gd_count *const there = slot(row[ROW_BOARDS + q], rank);
             for (int i = 0; i < TEAM_VOTES; i++) there[i] = mine[i];
+            there[TEAM_TOLD] = told;
         }
+        told = TOLD_NOTHING;
         __threadfence_system();
         for (int q = 0; q < size; q++) slot(row[ROW_BOARDS + q], rank)[TEAM_WORDS - 1] = meeting;
         const gd_count began = gd_nanoseconds(), limit = (gd_count)row[ROW_LIMIT];
@@ -107,6 +130,7 @@ struct Team {
             for (int i = 0; i < TEAM_SUMS; i++) sums[i] += from[i];
             least = min(least, (gd_count)from[TEAM_LEAST]);
             agreed[TEAM_TO + q] = from[TEAM_TO + rank];
+            ((volatile gd_count *)local)[TEAM_CAME + q] = from[TEAM_AT];
         }
         for (int i = 0; i < TEAM_SUMS; i++) agreed[i] = sums[i];
         agreed[TEAM_LEAST] = least;
@@ -143,13 +167,35 @@ struct Team {
         return fine;
     }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return *(const volatile gd_count *)counter; }
+    // Whether hosts carry what is told, so that a meeting takes as long as an exchange of theirs.
+    __device__ __forceinline__ bool relayed() const { return row[ROW_SHORT] != 0; }
+    // Where this rank writes bits that it tells a peer.
+    __device__ __forceinline__ unsigned int *words_for(int area, int step, long long words) const {
+        const bool few = relayed() && 4 * words <= TEAM_SHORT;
+        return (unsigned int *)(few ? (char *)row[ROW_SHORT] + step * TEAM_SHORT : out(area, step));
+    }
+    // Where this rank writes what it tells a peer.
+    __device__ __forceinline__ char *out(int area, int step) const {
+        return (char *)row[ROW_OUT + area * TEAM_RANKS + step];
+    }
+    // Where it finds what the peer has told it before the last meeting.
+    __device__ __forceinline__ char *in(int area, int step) const {
+        const gd_count came = ((const volatile gd_count *)local)[TEAM_CAME + (rank + step) % size];
+        return (char *)(came ? (long long)came : row[ROW_IN + area * TEAM_RANKS + step]);
+    }
+    __device__ __forceinline__ void tells(int kind, int area, long long group = 0, bool few = false) {
+        told = (gd_count)(kind + (area << 8) + (few << 15) + (group << 16));
+    }
 
     // Tell owners of their ghosts: of each of so many slots its place among the owner's ghosts here, and value(slot). They
-    // go to `area` of the peer's memory, the places behind the values of all. Counts are added to those in `votes`: one of
-    // the sums, and those for each rank. All threads of this rank call it.
+    // go to `area` of the peer's memory. Counts are added to those in `votes`: one of the sums, and those for each rank. All
+    // threads of this rank call it.
     template <class Index, class Value, class Of>
     __device__ __forceinline__ void tell_owners(int area, long long count, const Index *slots, gd_count *votes, int sum,
-                                                const Of &value) const {
+                                                const Of &value) {
+        constexpr long long group = Entries<Index, Value>::bytes;
+        const bool few = relayed() && (count + TEAM_GROUP - 1) / TEAM_GROUP * group <= TEAM_SHORT;
+        tells(TOLD_LISTS, area, group, few);
         __shared__ int counts[TEAM_RANKS];
         __shared__ gd_count bases[TEAM_RANKS];
         const int t = threadIdx.x;
@@ -171,11 +217,10 @@ struct Team {
             if (t == 0) atomicAdd(votes + sum, (gd_count)min((long long)blockDim.x, count - begin));
             __syncthreads();
             if (step) {
-                const long long first = row[ROW_BOUNDS + step], capacity = row[ROW_BOUNDS + step + 1] - first;
-                Value *const out = (Value *)row[ROW_OUT + area * TEAM_RANKS + step];
+                const Entries<Index, Value> list{few ? (char *)row[ROW_SHORT] + step * TEAM_SHORT : out(area, step)};
                 const long long at = (long long)bases[step] + place;
-                out[at] = value(v);
-                gd_places<Index>(out, capacity)[at] = (Index)(v - first);
+                list.value(at) = value(v);
+                list.place(at) = (Index)(v - row[ROW_BOUNDS + step]);
             }
             __syncthreads();
         }
@@ -187,12 +232,12 @@ struct Team {
     __device__ __forceinline__ void take_reported(int area, const gd_count *agreed, const Take &take, const Flush &flush) const {
         const long long threads = (long long)gridDim.x * blockDim.x;
         for (int step = 1; step < size; step++) {
-            const long long count = (long long)agreed[TEAM_TO + (rank + step) % size], capacity = row[ROW_HELD + step];
-            Value *const in = (Value *)row[ROW_IN + area * TEAM_RANKS + step];
-            const Index *const places = gd_places<Index>(in, capacity), *const mirror = (const Index *)row[ROW_MIRRORS + step];
+            const long long count = (long long)agreed[TEAM_TO + (rank + step) % size];
+            const Entries<Index, Value> list{in(area, step)};
+            const Index *const mirror = (const Index *)row[ROW_MIRRORS + step];
             for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
                 const long long i = begin + threadIdx.x;
-                if (i < count) take(mirror ? mirror[places[i]] : places[i], in[i]);
+                if (i < count) take(mirror ? mirror[list.place(i)] : list.place(i), list.value(i));
                 flush(false);
             }
         }
@@ -207,14 +252,15 @@ struct Team {
     }
     // Write to every rank the bits of the vertices that it holds ghosts of.
     template <class Index> GD_PHASE void tell_bits(int area, const unsigned int *bits) {
+        tells(TOLD_BITS, area);
         const int lane = threadIdx.x & 31;
         for (int step = 1; step < size; step++) {
             const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
             const Index *const mirror = (const Index *)row[ROW_MIRRORS + step];
-            unsigned int *const out = (unsigned int *)row[ROW_OUT + area * TEAM_RANKS + step];
+            unsigned int *const words_out = words_for(area, step, words);
             reported += (gd_count)(4 * words);
             if (!mirror) {
-                GD_FOR(w, words) out[w] = bits[w];
+                GD_FOR(w, words) words_out[w] = bits[w];
                 continue;
             }
             const long long warps = (long long)gridDim.x * blockDim.x / 32;
@@ -236,7 +282,7 @@ struct Team {
                         if (lane == j + k) mine = word;
                     }
                 }
-                if (32 * base + lane < words) out[32 * base + lane] = mine;
+                if (32 * base + lane < words) words_out[32 * base + lane] = mine;
             }
         }
     }
@@ -244,22 +290,23 @@ struct Team {
     GD_PHASE void take_bits(int area, unsigned int *bits) const {
         for (int step = 1; step < size; step++) {
             const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
-            const unsigned int *const in = (const unsigned int *)row[ROW_IN + area * TEAM_RANKS + step];
-            GD_FOR(w, words) gd_set_word(bits, first, held, in, w);
+            const unsigned int *const words_in = (const unsigned int *)in(area, step);
+            GD_FOR(w, words) gd_set_word(bits, first, held, words_in, w);
         }
         barrier();
     }
     // Write to every owner the bits of its vertices, as this rank has them.
     GD_PHASE void tell_owner_bits(int area, const unsigned int *bits) {
+        tells(TOLD_OWNER_BITS, area);
         for (int step = 1; step < size; step++) {
             const long long first = row[ROW_BOUNDS + step], end = row[ROW_BOUNDS + step + 1], words = (end - first + 31) / 32;
-            unsigned int *const out = (unsigned int *)row[ROW_OUT + area * TEAM_RANKS + step];
+            unsigned int *const words_out = words_for(area, step, words);
             const long long last = (end + 31) / 32 - 1;
             const int shift = (int)(first & 31);
             reported += (gd_count)(4 * words);
             GD_FOR(w, words) {
                 const long long at = (first >> 5) + w;
-                out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
+                words_out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
             }
         }
     }
@@ -268,7 +315,7 @@ struct Team {
         for (int step = 1; step < size; step++) {
             const long long held = row[ROW_HELD + step];
             const Index *const mirror = (const Index *)row[ROW_MIRRORS + step];
-            const unsigned int *const in = (const unsigned int *)row[ROW_IN + area * TEAM_RANKS + step];
+            const unsigned int *const words_in = (const unsigned int *)in(area, step);
             const long long threads = (long long)gridDim.x * blockDim.x;
             for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
                  begin += TEAM_FEW * threads) {
@@ -277,7 +324,7 @@ struct Team {
 #pragma unroll
                 for (int k = 0; k < TEAM_FEW; k++) {
                     const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
-                    given[k] = gd_bit(in, i);
+                    given[k] = gd_bit(words_in, i);
                     v[k] = mirror ? mirror[i] : (Index)i;
                 }
 #pragma unroll

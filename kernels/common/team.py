@@ -14,15 +14,21 @@ LOG            END_WORDS words, then LOG_WORDS for each superstep of a launch
 BOUNDS         its slot bounds
 MIRRORS, HELD  by step: the own vertices that the peer has ghosts of, ascending, 0 if these are all; and their number
 OUT, IN        by area (2) and step: where in the peer's memory this rank writes, and where in its own the peer does
+SHORT          if hosts carry messages (graphdask.comm.relay), page-locked memory for short ones, TEAM_SHORT bytes a
+               step; else 0
 """
 
 TEAM_RANKS = 8
 TEAM_VOTES, TEAM_WORDS = 4 + 1 + TEAM_RANKS, 16
-MEETING, TEAM_LOCAL = 3, 4 + 2 * TEAM_VOTES
+TEAM_TOLD, TEAM_AT, TEAM_FLAG = TEAM_VOTES, TEAM_VOTES + 1, TEAM_WORDS - 1
+TEAM_SUMS, TEAM_TO, TEAM_GROUP = 4, 5, 32
+TOLD_NOTHING, TOLD_BITS, TOLD_OWNER_BITS, TOLD_LISTS = range(4)
+MEETING, TEAM_LOCAL = 3, 4 + TEAM_RANKS + 2 * TEAM_VOTES
 RANK, SIZE, LOCAL, LIMIT, ABORT, BOARD, BOARDS = range(7)
 OWNED, LOG, BOUNDS = BOARDS + TEAM_RANKS, BOARDS + TEAM_RANKS + 1, BOARDS + TEAM_RANKS + 2
 MIRRORS = BOUNDS + TEAM_RANKS + 1
-HELD, OUT, IN, OWN = MIRRORS + TEAM_RANKS, MIRRORS + 2 * TEAM_RANKS, MIRRORS + 4 * TEAM_RANKS, MIRRORS + 6 * TEAM_RANKS
+HELD, OUT, IN, SHORT = (MIRRORS + k * TEAM_RANKS for k in (1, 2, 4, 6))
+OWN, TEAM_SHORT = SHORT + 1, 4096
 LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS = range(9)
 END_STEPS, END_DONE, END_MEETING, END_OWN, END_WORDS = 0, 1, 2, 3, 16
 GAVE_UP = 2

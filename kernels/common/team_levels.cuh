@@ -88,6 +88,17 @@ template <class Rank, class Level> struct TeamLevels {
         gd_for_all_edges(read(a.here->found), (const index_t *)queue(level - 1), a.indptr, a.hubs, &a.next->hubs,
                          &a.next->edges, body, [&] { team.barrier(); });
     }
+    // Count what ranks have told each other as found, with as many edges each as the others.
+    __device__ __forceinline__ void count_sent() {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            LevelCounts &all = *(LevelCounts *)votes;
+            const gd_count found = all.found, edges = all.weight & (GD_LONG_ROW_MARK - 1);
+            all.found = found + all.sent;
+            all.weight = edges + (gd_count)((double)edges / (double)max(found, (gd_count)1) * (double)all.sent);
+        }
+        __syncthreads();
+    }
     // Tell who holds ghosts what is settled, for a level that pulls.
     __device__ __forceinline__ bool tell(long long level) {
         return team.exchange([&] {

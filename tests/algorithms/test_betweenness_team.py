@@ -142,14 +142,15 @@ def test_memory_that_ranks_write_to_holds_what_comes_before_the_areas(monkeypatc
 
 
 @pytest.mark.multigpu
+@pytest.mark.parametrize("comm", ["shm", "ucx", "nccl"])
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-def test_a_process_for_each_gpu(ghosts):
+def test_a_process_for_each_gpu(ghosts, comm):
     rng = np.random.default_rng(2)
     src, dst = (20_000 * rng.random((2, 300_000)) ** 2).astype(np.int64)
     graph = gd.from_edges(src, dst, num_vertices=20_000, directed=False)
     counts = (1, 5, 70)
     alone = [by_supersteps(graph, drawn(20_000, count)) for count in counts]
-    with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": "shm"}):
+    with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": comm}):
         divided = graph.partition(2, "random", ghosts)
         for _ in range(2):
             for count, expected in zip(counts, alone, strict=True):

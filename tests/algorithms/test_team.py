@@ -232,9 +232,9 @@ class LastingPeers(peers.ThreadPeers):
         super().__init__(comm, backend, timeout)
         self.kept, self.known = PeerMemory(), []
 
-    def memory(self, nbytes, said):
+    def memory(self, nbytes, said, regions):
         self.reported += 1
-        addresses, all_said = super().memory(nbytes, said)
+        addresses, all_said = super().memory(nbytes, said, regions)
         self.kept.number, self.kept.moved = self.kept.number + 1, self.kept.moved + (addresses != self.known)
         self.known = addresses
         return addresses, all_said
@@ -382,14 +382,15 @@ def test_the_memory_of_a_team_on_a_gpu_is_what_was_announced(parts, ghosts, rng)
 
 
 @pytest.mark.multigpu
+@pytest.mark.parametrize("comm", ["shm", "ucx", "nccl"])
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-def test_a_process_for_each_gpu(ghosts):
+def test_a_process_for_each_gpu(ghosts, comm):
     rng = np.random.default_rng(2)
     src, dst = (20_000 * rng.random((2, 300_000)) ** 2).astype(np.int64)
     graph = gd.from_edges(src, dst, rng.integers(1, 99, len(src)), num_vertices=20_000, directed=False)
     searches = {way: gd.bfs(graph, 3, direction=way) for way in bfs.DIRECTIONS}
     lengths, joined = gd.sssp(graph, 3), gd.connected_components(graph)
-    with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": "shm"}):
+    with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": comm}):
         divided = graph.partition(2, "random", ghosts)
         for _ in range(2):
             for way, expected in searches.items():

@@ -71,7 +71,7 @@ class ShmPeers(RankPeers):
         super().met(number)
         self._kept.meeting = number
 
-    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray, regions: np.ndarray) -> tuple[list[int], np.ndarray]:
         kept, comm = self._kept, self.comm
         memory = kept.mine[1]
         kept.clear()

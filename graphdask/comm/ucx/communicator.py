@@ -25,7 +25,8 @@ import numpy as np
 
 from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import pack_failure, unpack_failure
-from graphdask.comm.protocol import META, Cancel, Communicator, Received
+from graphdask.comm.protocol import META, Cancel, Communicator, Peers, Received
+from graphdask.comm.relay import relay_peers
 from graphdask.comm.ucx.plane import UcxPlane, grown, ucx_available, ucx_transports
 from graphdask.comm.ucx.wire import (
     ABORT,
@@ -47,7 +48,7 @@ from graphdask.comm.ucx.wire import (
     Peer,
     tag_of,
 )
-from graphdask.device.backend import Array
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, PeerLost
 
 __all__ = ["UcxCommunicator", "UcxPlane", "ucx_available", "ucx_transports"]
@@ -98,7 +99,7 @@ class UcxCommunicator(Communicator):
             raise CommunicationError("this UcxPlane is closed or a run on it failed; make a new one for the next run")
         if not 0 <= rank < len(addresses) < 1 << RANK_BITS:
             raise InputError(f"rank {rank} of {len(addresses)} ranks; at most {(1 << RANK_BITS) - 1} are possible")
-        self.rank, self.size = rank, len(addresses)
+        self.rank, self.size, self._addresses = rank, len(addresses), tuple(addresses)
         self.bytes_sent, self.sending = 0, plane.sending
         self._plane, self._gang, self._run = plane, gang, run
         self._timeout, self._cancel = timeout, cancel or Cancel()
@@ -107,6 +108,7 @@ class UcxCommunicator(Communicator):
         self._header_tag, self._payload_tag = self._tag(HEADER, rank), self._tag(PAYLOAD, rank)
         self._empty = self._descriptor(np.empty(0, np.uint8))
         self._cuda = plane.backend.name == "cuda"
+        self._no_meta = np.zeros((self.size, META), np.int64)
         self._exchange = 0
         self._failed = self._closed = False
         self._sending: list[Any] = []
@@ -147,6 +149,11 @@ class UcxCommunicator(Communicator):
             sends = self._plane.stage.lowered(sends, self.rank, HEADER_BYTES - HEAD.size - 8 * len(control))
             settle(self._plane.backend)
             return self._exchange_all(sends, meta, control)
+
+    def exchange_settled(self, sends: Sequence[Array | None], control: np.ndarray) -> Received:
+        if self._failed or self._closed:
+            raise CommunicationError("this communicator has failed or is closed")
+        return self._exchange_all(sends, self._no_meta, control)
 
     def _exchange_all(self, sends: Sequence[Array | None], meta: np.ndarray, control: np.ndarray) -> Received:
         number = self._exchange
@@ -256,7 +263,7 @@ class UcxCommunicator(Communicator):
             peer.awaited = (peer.receive(peer.held, self._tag(CONTROL, q, number)),)
         if way == INLINE:
             arrived = inbox.array[end : end + nbytes]
-            peer.brought = peer.link.raised(arrived) if self._cuda else arrived
+            peer.brought = peer.link.raised(arrived) if self._cuda and self.raises else arrived
         elif nbytes > 0:
             self._await_payload(peer, nbytes, way)
         else:
@@ -308,6 +315,9 @@ class UcxCommunicator(Communicator):
             with self._plane.backend.activate():
                 self._plane.worker.progress()
                 self._check_peers()
+
+    def peers(self, backend: Backend) -> Peers | None:
+        return relay_peers(self, backend, self._timeout, self._plane, self._addresses)
 
     def _doze(self) -> None:
         """Give up the processor until something arrives."""

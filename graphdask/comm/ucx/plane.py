@@ -242,6 +242,8 @@ class UcxPlane:
         self.spoiled = False
         self.sending = SendBuffer(self.backend)
         """Where payloads are written that leave: peers map it once."""
+        self.relay: Any = None
+        """Kept by `graphdask.comm.relay`."""
         failure = ""
         features = (self.library.Feature.TAG, self.library.Feature.WAKEUP)
         try:
@@ -297,6 +299,9 @@ class UcxPlane:
         self._links.clear()
         self._kept.clear()
         self.sending.close()
+        if self.relay is not None and self.relay[1] is not None:
+            self.relay[1].close()
+        self.relay = None
         self.spoiled = True
 
     def __enter__(self) -> UcxPlane:

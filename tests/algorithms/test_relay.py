@@ -1,0 +1,82 @@
+"""GPUs that share no memory go through supersteps together, by their hosts, and give what one gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import GRAPHS
+from relayed import relay_between
+
+import graphdask as gd
+from graphdask.comm import relay
+from graphdask.errors import InputError
+
+NAMES = ["one vertex", "only self-loops", "duplicates both ways", "star around the last", "short path", "scale-free"]
+
+
+@pytest.fixture
+def runs(watched):
+    """The launches that hosts carried messages for: the number of ranks."""
+    return watched(relay.RelayPeers, "run", lambda peers, row, launch: peers.comm.size)
+
+
+@pytest.mark.parametrize("ghosts", ["all", "1-hop"])
+@pytest.mark.parametrize("parts", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_hosts_carry_what_kernels_tell_each_other(name, parts, ghosts, runs, monkeypatch, tmp_path):
+    relay_between(monkeypatch, tmp_path, parts)
+    n, src, dst, directed = GRAPHS[name]()
+    weights = np.random.default_rng(parts).integers(0, 9, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+    divided, whole = graph.partition(parts, "random", ghosts, device="cuda"), graph.partition(device="cpu")
+    found, expected = gd.sssp(divided, n // 2), gd.sssp(whole, n // 2)
+    np.testing.assert_array_equal(found.distance, expected.distance)
+    np.testing.assert_array_equal(found.parent, expected.parent)
+    found, expected = gd.connected_components(divided), gd.connected_components(whole)
+    np.testing.assert_array_equal(found.label, expected.label)
+    found, expected = (gd.betweenness(each, weight=None, sources=[n // 2]) for each in (divided, whole))
+    np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
+    for direction in ("auto", "push", "pull"):
+        found, expected = (gd.bfs(each, n // 2, direction=direction) for each in (divided, whole))
+        np.testing.assert_array_equal(found.depth, expected.depth)
+        np.testing.assert_array_equal(found.parent, expected.parent)
+    assert len(runs) >= 4 * parts
+    assert set(runs) == {parts}
+
+
+def test_an_error_of_a_host_ends_the_kernels_of_all(monkeypatch, tmp_path):
+    devices = relay_between(monkeypatch, tmp_path, 2)
+    meet, met = relay._Carrier.meet, []
+
+    def fails(carrier, words, meeting):
+        met.append(carrier.comm.rank)
+        if carrier.comm.rank == 1 and met.count(1) == 3:
+            raise InputError("a message that cannot be carried")
+        meet(carrier, words, meeting)
+
+    monkeypatch.setattr(relay._Carrier, "meet", fails)
+    n, src, dst, _ = GRAPHS["short path"]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(2, device="cuda")
+    with pytest.raises(InputError, match="cannot be carried"):
+        gd.bfs(graph, 0)
+    assert met.count(1) == 3
+    for device in devices:
+        device.finish()  # no kernel waits any longer
+
+
+def test_memory_is_announced_once(monkeypatch, tmp_path, watched):
+    """What a rank needs for messages is exchanged by the first run, and anew only for longer ones."""
+    relay_between(monkeypatch, tmp_path, 2, lasting=True)
+    warmed = watched(relay.RelayPeers, "_warm_up", lambda peers, lengths: sum(lengths))
+    n, src, dst, _ = GRAPHS["scale-free"]()
+    graph = gd.from_edges(src, dst, np.ones(len(src)), num_vertices=n, directed=False)
+    divided = graph.partition(2, device="cuda")
+    expected = gd.bfs(graph, 1).depth
+    for _ in range(2):
+        np.testing.assert_array_equal(gd.bfs(divided, 1).depth, expected)
+        assert len(warmed) == 2
+    gd.sssp(divided, 1)  # labels of 64 bits
+    assert len(warmed) == 4
+    np.testing.assert_array_equal(gd.bfs(divided, 1).depth, expected)
+    assert len(warmed) == 4
+    assert min(warmed) > 0
