@@ -37,7 +37,7 @@ from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messag
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
-from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
+from graphdask.kernels.core_number.core_number_pack import COUNTS, KEPT, ROUNDS, Peeling
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
@@ -46,14 +46,16 @@ PLACES = 36
 """Bits of `order` for the place among the falls of a superstep; those above are the superstep."""
 LEVELS_ALONE = 64
 """Levels of a superstep of a rank by itself at most, where no bound is ever corrected."""
+LEAST_THREADS = 1 << 18
+"""Threads of a launch at least, which share the edges of few vertices too."""
+PER_PROCESSOR = 4
+"""Blocks on each processor of a GPU at most, of those that meet after each round."""
 
 
 @dataclass
 class CoresState:
     peeling: Peeling
     """What the kernels work on: degrees, bounds, queues and their lengths."""
-    alive: Array
-    """Own vertices that may be left."""
     step: int = 0
     levels: int = 1
     """Levels of the next superstep; the same on all ranks."""
@@ -100,7 +102,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
         aside = self._aside(part, allocation)
         return (
             _all_cores.memory(part)
-            + part.num_owned * (13 * item + 21)
+            + part.num_owned * (11 * item + 21)
             + ghosts * 8 * item
             + aside * item
             + _ghost_rows.memory(part)
@@ -125,7 +127,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
         """Let all bounds of own vertices fall at once, some of which had not arrived at neighbours that now are on the
         same rank, and send all of them to the ghosts."""
         state = self._begun(part, env)
-        peeling, kernels = state.peeling, env.kernels("core_number", index_t=part.vertex_map.dtype)
+        peeling, kernels = state.peeling, env.kernels("core_number", cooperative=True, index_t=part.vertex_map.dtype)
         state.step, state.levels, state.supersteps = (numbers[name] for name in ("step", "levels", "supersteps"))
         state.step += 1
         peeling.now, peeling.level, peeling.order = state.step << PLACES, numbers["level"], columns["order"].copy()
@@ -139,8 +141,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
         kernels.core_fall_hubs(HUB_THREADS, peeling)
         self._settle(peeling, kernels, env)
         removed = places_of(env.xp, own != peeling.none).astype(part.vertex_map.dtype)
-        state.alive = places_of(env.xp, own == peeling.none).astype(part.vertex_map.dtype)
-        _find(state, kernels, env.backend)
+        _find(state, places_of(env.xp, own == peeling.none).astype(part.vertex_map.dtype), kernels, env.backend)
         peeling.queue[: len(removed)] = removed
         peeling.set_counters(queue=len(removed))
         return state, self._messages(state, env)
@@ -160,7 +161,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
         return state
 
     def superstep(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Messages:
-        kernels, peeling = env.kernels("core_number", index_t=part.vertex_map.dtype), state.peeling
+        kernels, peeling = env.kernels("core_number", cooperative=True, index_t=part.vertex_map.dtype), state.peeling
         state.step += 1
         peeling.now = state.step << PLACES
         peeling.counters.fill(0)
@@ -242,22 +243,26 @@ def _state(
         bound=xp.full(slots, none, dtype), before=xp.empty(slots, dtype), order=xp.zeros(owned, np.int64),
         queue=xp.empty(owned, dtype), again=xp.empty(owned, dtype), fell=xp.empty(owned, dtype),
         support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32), hubs=xp.empty(aside, dtype),
-        counters=xp.zeros(len(COUNTS), np.int64),
+        alive=xp.empty(owned, dtype), spare=xp.empty(owned if backend.name == "cuda" else 0, dtype),
+        kept=xp.zeros(len(KEPT), np.int64), counters=xp.zeros(len(COUNTS), np.int64),
+        rounds=xp.zeros(len(ROUNDS), np.int64),
     )  # fmt: skip
-    kernels = backend.kernels("core_number", index_t=dtype)
+    kernels = backend.kernels("core_number", cooperative=True, index_t=dtype)
     kernels.core_degrees(owned, peeling)
     kernels.core_degrees_hubs(HUB_THREADS, peeling)
-    state = CoresState(peeling, xp.arange(owned, dtype=dtype))
-    _find(state, kernels, backend)
+    state = CoresState(peeling)
+    _find(state, xp.arange(owned, dtype=dtype), kernels, backend)
     return state
 
 
-def _find(state: CoresState, kernels: Any, backend: Backend) -> None:
-    """Count the vertices that are left, of which none goes at the level."""
+def _find(state: CoresState, alive: Array, kernels: Any, backend: Backend) -> None:
+    """Count the vertices that are left, which are among `alive`, and of which none goes at the level."""
     peeling = state.peeling
+    peeling.alive[: len(alive)] = alive
+    peeling.kept[KEPT.place.length], peeling.kept[KEPT.place.side] = len(alive), 0
     peeling.counters.fill(0)
     peeling.set_counters(least=peeling.none)
-    kernels.core_find(len(state.alive), state.alive, peeling)
+    kernels.core_find(len(alive), alive, peeling)
     counts = peeling.read_counters(backend)
     state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
 
@@ -269,33 +274,9 @@ def _peel(state: CoresState, last: int, kernels: Any, backend: Backend) -> None:
     vote, below which degrees may be since bounds of ghosts arrived.
     """
     peeling = state.peeling
-    level = peeling.level + 1
+    peeling.rounds.fill(0)
+    kernels.core_levels(max(state.left, LEAST_THREADS), last, peeling, per_processor=PER_PROCESSOR)
     counts = peeling.read_counters(backend)
-    tail, clock = counts.queue, peeling.now + counts.clock
-    while True:
-        peeling.level = level
-        peeling.set_counters(left=0, least=peeling.none, degrees=0)
-        kernels.core_find(len(state.alive), state.alive, peeling)
-        start, counts = tail, peeling.read_counters(backend)
-        if counts.queue == start:
-            if counts.least > last:
-                break
-            level = counts.least
-            continue
-        done, tail = start, counts.queue
-        while done < tail:
-            peeling.set_counters(hubs=0)
-            kernels.core_peel(tail - done, done, peeling)
-            kernels.core_peel_hubs(HUB_THREADS, peeling)
-            counts = peeling.read_counters(backend)
-            done, tail = counts.done, counts.queue
-        removed = peeling.queue[start:tail]
-        peeling.bound[removed] = level
-        peeling.order[removed] = backend.xp.arange(clock, clock + len(removed))
-        clock += len(removed)
-        if 4 * counts.left < 3 * len(state.alive):
-            state.alive = state.alive[peeling.bound[state.alive] == peeling.none]
-        level = min(level + 1, last)
     peeling.level = last
     state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
 
@@ -304,10 +285,10 @@ def _peeled(indptr: np.ndarray, indices: np.ndarray, backend: Backend) -> tuple[
     """Core numbers of a whole graph, and the order in which its vertices were removed."""
     dtype, owned = indices.dtype, len(indptr) - 1
     state = _state(indptr, indices, np.zeros(1, np.int64), indices[:0], owned, owned, dtype, backend)
-    kernels = backend.kernels("core_number", index_t=dtype)
+    kernels = backend.kernels("core_number", cooperative=True, index_t=dtype)
     while state.left:
         state.peeling.now += 1 << PLACES
-        state.peeling.set_counters(queue=0, done=0, clock=0)
+        state.peeling.counters.fill(0)
         _peel(state, state.least + LEVELS_ALONE - 1, kernels, backend)
     return state.peeling.bound, state.peeling.order
 

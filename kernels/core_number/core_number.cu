@@ -1,7 +1,9 @@
 // Peeling a graph level by level, and the correction of bounds. A vertex is queued when its degree falls to the level; of
 // all that lower it, exactly one sees the step from above, so it is queued once, whatever the order. A block corrects a
 // bound by bisection. It may read bounds that fall meanwhile, and then finds too large a bound, never too small a one; it
-// is checked again, as that fall is found afterwards. Twins: core_number.py.
+// is checked again, as that fall is found afterwards. Levels are peeled in one cooperative launch, whose blocks meet after
+// each round. Twins: core_number.py.
+#include "common/grid.cuh"
 #include "common/rows.cuh"
 #include "core_number/core_number_pack.py"
 
@@ -167,29 +169,167 @@ extern "C" __global__ void core_find(long long n, const index_t *alive, Peeling 
     if (threadIdx.x == 0 && lowest < (unsigned long long)a.none) atomicMin(&a.counters->least, lowest);
 }
 
+#define PEEL_MANY 4  // edges that a thread takes at once
+
+typedef WarpQueue<index_t, PEEL_MANY> PeelQueue;
+
+// What a vertex that is removed does to its neighbours.
 struct Peel {
     const Peeling &a;
-    Queue<index_t> *own;
+    index_t level;
+    index_t *out;
+    unsigned long long *pushed;
+    PeelQueue *own;
 
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const index_t v = a.indices[edge];
-        if (v >= a.owned || repeats(a.indptr, a.indices, row, edge)) return;
-        if (*(volatile index_t *)(a.degree + v) > a.level && lower(a.degree + v, (index_t)1) == a.level + 1)
-            own->push(v);
+    __device__ __forceinline__ void operator()(const index_t (&rows)[PEEL_MANY],
+                                               const long long (&edges)[PEEL_MANY]) const {
+        index_t v[PEEL_MANY], before[PEEL_MANY], degree[PEEL_MANY];
+#pragma unroll
+        for (int k = 0; k < PEEL_MANY; k++) {
+            v[k] = edges[k] >= 0 ? a.indices[edges[k]] : (index_t)-1;
+            before[k] = edges[k] > 0 ? a.indices[edges[k] - 1] : (index_t)-1;
+        }
+#pragma unroll
+        for (int k = 0; k < PEEL_MANY; k++) {
+            const bool repeats = v[k] == rows[k] || (before[k] == v[k] && edges[k] > a.indptr[rows[k]]);
+            const bool counts = edges[k] >= 0 && v[k] < a.owned && !repeats;
+            degree[k] = counts ? *(volatile index_t *)(a.degree + v[k]) : (index_t)0;
+        }
+#pragma unroll
+        for (int k = 0; k < PEEL_MANY; k++)
+            if (degree[k] > level && lower(a.degree + v[k], (index_t)1) == level + 1) own->push(v[k]);
     }
-    __device__ __forceinline__ void flush(bool all) const { own->flush(a.queue, &a.counters->queue, all); }
+    __device__ __forceinline__ void flush(bool all) const { own->flush(out, pushed, all); }
+};
+template <> struct gd_at_once<Peel> { static constexpr int edges = PEEL_MANY, longest = GD_HUB; };
+
+// What all blocks know of the levels in the same way, and how they meet.
+struct Levels {
+    const Peeling &a;
+    long long tail, length, left, least, degrees;
+    int side, round;
+
+    __device__ __forceinline__ Levels(const Peeling &peeling)
+        : a(peeling), tail((long long)peeling.counters->queue), length((long long)peeling.kept->length),
+          left(length), least(0), degrees(0), side((int)peeling.kept->side), round(0) {}
+
+    __device__ __forceinline__ int place() const { return round % 3; }
+    static __device__ __forceinline__ long long read(const unsigned long long *word) {
+        return (long long)*(const volatile unsigned long long *)word;
+    }
+    // Before any block adds to counters of the round after this one; who read those of three rounds before has come on.
+    __device__ __forceinline__ void clear_next() const {
+        if (blockIdx.x || threadIdx.x) return;
+        const int next = (round + 1) % 3;
+        volatile unsigned long long *const pushed = a.rounds->pushed, *const hubs = a.rounds->hubs;
+        volatile unsigned long long *const others = a.rounds->left, *const nearest = a.rounds->nearest;
+        volatile unsigned long long *const sums = a.rounds->degrees;
+        pushed[next] = hubs[next] = others[next] = nearest[next] = sums[next] = 0;
+    }
+    __device__ __forceinline__ void meet() const { gd_grid_barrier(&a.rounds->arrived); }
+
+    // Queue what has no more neighbours than the level; count the others, and list them where many are gone.
+    __device__ __forceinline__ long long find(long long level, Queue<index_t> &own, Queue<index_t> &others,
+                                              unsigned long long *nearest_of_block) {
+        const int at = place();
+        const bool lists = 4 * left < 3 * length;
+        const index_t *const alive = side ? a.spare : a.alive;
+        index_t *const list = side ? a.alive : a.spare;
+        clear_next();
+        if (threadIdx.x == 0) *nearest_of_block = 0;
+        __syncthreads();
+        unsigned long long count = 0, sum = 0, nearest = 0;
+        gd_for_list(length, [&](long long i) {
+            const index_t v = alive[i], degree = *(volatile index_t *)(a.degree + v);
+            if (*(volatile index_t *)(a.bound + v) != a.none) return;
+            if (degree <= level) {
+                own.push(v);
+                return;
+            }
+            if (lists) others.push(v);
+            count++;
+            sum += (unsigned long long)degree;
+            nearest = max(nearest, (unsigned long long)(a.none - degree));
+        }, [&](bool all) {
+            own.flush(a.queue + tail, a.rounds->pushed + at, all);
+            if (lists) others.flush(list, a.rounds->left + at, all);
+        });
+        if (nearest) atomicMax(nearest_of_block, nearest);
+        if (!lists) gd_add(count, a.rounds->left + at);
+        gd_add(sum, a.rounds->degrees + at);
+        __syncthreads();
+        if (threadIdx.x == 0 && *nearest_of_block) atomicMax(a.rounds->nearest + at, *nearest_of_block);
+        meet();
+        round++;
+        left = read(a.rounds->left + at);
+        least = a.none - read(a.rounds->nearest + at);
+        degrees = read(a.rounds->degrees + at);
+        if (lists) {
+            side = !side;
+            length = left;
+        }
+        return read(a.rounds->pushed + at);
+    }
+
+    // Remove what was queued last, queue[tail : tail + count]; return how many neighbours were queued by that.
+    __device__ __forceinline__ long long peel(long long level, long long count, long long first_order,
+                                              PeelQueue &own) {
+        const int at = place(), before = (round + 2) % 3;
+        const index_t *const rows = a.queue + tail;
+        clear_next();
+        unsigned long long edges = 0;
+        GD_FOR(i, count) {
+            const index_t u = rows[i];
+            a.bound[u] = (index_t)level;
+            a.order[u] = first_order + tail + i;
+            edges += (unsigned long long)(a.indptr[u + 1] - a.indptr[u]);
+        }
+        gd_add(edges, &a.counters->edges);
+        tail += count;
+        const Peel body{a, (index_t)level, a.queue + tail, a.rounds->pushed + at, &own};
+        if (count <= 4 * (long long)gridDim.x) {
+            gd_for_hubs(rows, a.rounds->pushed + before, a.indptr, body);
+        } else {
+            gd_for_edges(count, rows, a.indptr, a.hubs, a.rounds->hubs + at, &a.rounds->ignored, body);
+            meet();
+            if (read(a.rounds->hubs + at)) gd_for_hubs((const index_t *)a.hubs, a.rounds->hubs + at, a.indptr, body);
+        }
+        meet();
+        round++;
+        return read(a.rounds->pushed + at);
+    }
 };
 
-extern "C" __global__ void core_peel(long long n, long long head, Peeling a) {
-    __shared__ Queue<index_t> own;
+extern "C" __global__ void __launch_bounds__(256, 4) core_levels(long long n, long long last, Peeling a) {
+    __shared__ Queue<index_t> own, others;
+    __shared__ PeelQueue found;
+    __shared__ unsigned long long nearest;
     own.open();
-    gd_for_edges(n, (const index_t *)(a.queue + head), a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges,
-                 Peel{a, &own});
-    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters->done = (unsigned long long)(head + n);
-}
-
-extern "C" __global__ void core_peel_hubs(long long n, Peeling a) {
-    __shared__ Queue<index_t> own;
-    own.open();
-    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Peel{a, &own});
+    others.open();
+    found.open();
+    Levels levels(a);
+    const long long first_order = a.now + (long long)a.counters->clock - levels.tail;
+    long long level = a.level + 1;
+    while (true) {
+        long long pushed = levels.find(level, own, others, &nearest);
+        if (!pushed) {
+            if (levels.least > last) break;
+            level = levels.least;
+            continue;
+        }
+        while (pushed) {
+            const long long more = levels.peel(level, pushed, first_order, found);
+            levels.left -= more;
+            pushed = more;
+        }
+        level = min(level + 1, last);
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        a.counters->queue = (unsigned long long)levels.tail;
+        a.counters->left = (unsigned long long)levels.left;
+        a.counters->least = (unsigned long long)levels.least;
+        a.counters->degrees = (unsigned long long)levels.degrees;
+        a.kept->length = (unsigned long long)levels.length;
+        a.kept->side = (unsigned long long)levels.side;
+    }
 }

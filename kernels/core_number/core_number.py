@@ -149,27 +149,57 @@ def core_find(n, alive, a: Peeling):
     a.counters.degrees += degrees
 
 
+@inlined
+def _peel(u, level, tail, a: Peeling):
+    """Remove u; queue the neighbours that go by that, and return the length of the queue."""
+    support = 0
+    for e in range(a.indptr[u], a.indptr[u + 1]):
+        v = a.indices[e]
+        if v == u or a.bound[v] < level or (e > a.indptr[u] and a.indices[e - 1] == v):
+            continue
+        support += 1
+        if v < a.owned and a.degree[v] > level:
+            a.degree[v] -= 1
+            if a.degree[v] == level:
+                a.queue[tail] = v
+                tail += 1
+    a.support[u] = support
+    return tail
+
+
 @twin
-def core_peel(n, head, a: Peeling):
-    """Remove queue[head : head + n], and, on a CPU, what is queued by that."""
-    tail, edges = a.counters.queue, 0
-    place = head
-    while place < tail:
-        u = a.queue[place]
-        place += 1
-        first, last = a.indptr[u], a.indptr[u + 1]
-        edges += last - first
-        support = 0
-        for e in range(first, last):
-            v = a.indices[e]
-            if v == u or a.bound[v] < a.level or (e > first and a.indices[e - 1] == v):
+def core_levels(n, last, a: Peeling):
+    """Remove the vertices of the levels after `level` up to `last`, and count those that are left."""
+    head = tail = a.counters.queue
+    first_order = a.now + a.counters.clock - tail
+    level, length, edges = a.level + 1, a.kept.length, 0
+    while True:
+        left, degrees, least = 0, 0, a.none
+        for i in range(length):
+            v = a.alive[i]
+            if a.bound[v] != a.none:
                 continue
-            support += 1
-            if v < a.owned and a.degree[v] > a.level:
-                a.degree[v] -= 1
-                if a.degree[v] == a.level:
-                    a.queue[tail] = v
-                    tail += 1
-        a.support[u] = support
-    a.counters.queue, a.counters.done = tail, place
+            if a.degree[v] <= level:
+                a.queue[tail] = v
+                tail += 1
+            else:
+                a.alive[left] = v
+                left += 1
+                degrees += a.degree[v]
+                least = min(least, a.degree[v])
+        length = left
+        if head == tail:
+            if least > last:
+                break
+            level = least
+            continue
+        while head < tail:
+            u = a.queue[head]
+            a.bound[u], a.order[u] = level, first_order + head
+            head += 1
+            edges += a.indptr[u + 1] - a.indptr[u]
+            tail = _peel(u, level, tail, a)
+        level = min(level + 1, last)
+    a.counters.queue, a.counters.left, a.counters.least, a.counters.degrees = tail, left, least, degrees
     a.counters.edges += edges
+    a.kept.length = length

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from kernel_launch import Packed
 
-from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
+from graphdask.kernels.core_number.core_number_pack import COUNTS, KEPT, ROUNDS, Peeling
 from graphdask.kernels.core_number.ghost_rows_pack import COUNTS as GHOST_COUNTS
 from graphdask.kernels.core_number.ghost_rows_pack import GhostRows
 
@@ -117,42 +117,57 @@ def test_rows_of_ghosts(backend, dtype, rng, repeat, hub):
     assert [sorted(d.host("rows")[a:b].tolist()) for a, b in pairwise(begins)] == known
 
 
-@pytest.mark.parametrize("hub", [False, True])
+def peeled(rows, degree, left, levels):
+    """The level at which each vertex goes, and the degrees of those that are left after the levels."""
+    degree, left, level_of = degree.copy(), set(left), {}
+    for level in levels:
+        while gone := [v for v in left if degree[v] <= level]:
+            left -= set(gone)
+            level_of |= dict.fromkeys(gone, level)
+            for u in gone:
+                for v in set(rows[u]) & left:
+                    degree[v] -= 1
+    return level_of, {v: int(degree[v]) for v in left}
+
+
+@pytest.mark.parametrize(("last", "hub"), [(LEVEL + 1, False), (LEVEL + 4, True), (40, False), (10**4, True)])
 @pytest.mark.parametrize("repeat", range(3))
-def test_peel(backend, dtype, rng, repeat, hub):
+def test_levels(backend, dtype, rng, repeat, last, hub):
     rows = peeling_rows(rng, OWNED, SLOTS, hub)
     indptr, indices = rows_of(rows, dtype)
-    degree = rng.integers(0, 15, OWNED)
-    degree[7] = 1
-    expected, queued = degree.copy(), np.flatnonzero(degree <= LEVEL).tolist()
-    for u in queued:  # grows on the way
-        for v in set(rows[u]) - {u}:
-            if v < OWNED and expected[v] > LEVEL:
-                expected[v] -= 1
-                if expected[v] == LEVEL:
-                    queued.append(v)
-    queue = np.full(OWNED, POISON, dtype)
-    first = np.flatnonzero(degree <= LEVEL)
-    queue[: len(first)] = first
+    degree, bound = rng.integers(LEVEL, 60, OWNED), random_bounds(rng, SLOTS, dtype)
+    degree[: OWNED // 2] = LEVEL + 1
+    bound[:7] = none_of(dtype)
+    degree[bound[:OWNED] != none_of(dtype)] = LEVEL
+    left = np.flatnonzero(bound[:OWNED] == none_of(dtype)).tolist()
+    expected, rest = peeled(rows, degree, left, range(LEVEL + 1, last + 1))
+    alive = rng.permutation(OWNED).astype(dtype)
     d = packed(
-        backend, dtype, indptr=indptr, indices=indices, degree=degree.astype(dtype), queue=queue,
-        bound=np.full(SLOTS, none_of(dtype), dtype), support=np.zeros(OWNED, dtype),
+        backend, dtype, indptr=indptr, indices=indices, degree=degree.astype(dtype), bound=bound.copy(), now=1000,
+        support=np.zeros(OWNED, dtype), order=np.zeros(OWNED, np.int64), alive=alive,
+        spare=np.full(OWNED, POISON, dtype), kept=np.array([OWNED, 0]), rounds=np.zeros(len(ROUNDS), np.int64),
     )  # fmt: skip
-    kernels = backend.kernels("core_number", index_t=dtype)
-    done, tail = 0, len(first)
-    d.pack.set_counters(queue=tail)
-    while done < tail:
-        d.pack.set_counters(hubs=0)
-        kernels.core_peel(tail - done, done, d.pack)
-        kernels.core_peel_hubs(HUB_THREADS, d.pack)
-        counts = d.counts()
-        tail, done = counts.queue, counts.done
-    assert sorted(d.host("queue")[:tail].tolist()) == sorted(queued)
-    assert (d.host("queue")[tail:] == POISON).all()
-    np.testing.assert_array_equal(np.maximum(d.host("degree"), LEVEL), np.maximum(expected, LEVEL))
-    assert counts.edges == sum(len(rows[u]) for u in queued)
-    for u, known in enumerate(d.host("support").tolist()):
-        assert known in (0, len(set(rows[u]) - {u}) if u in queued else 0)
+    d.pack.set_counters(queue=3, clock=5)
+    backend.kernels("core_number", cooperative=True, index_t=dtype).core_levels(HUB_THREADS, last, d.pack)
+    counts, queue, after = d.counts(), d.host("queue"), bound.copy()
+    assert sorted(queue[3 : counts.queue].tolist()) == sorted(expected)
+    assert (queue[:3] == POISON).all()
+    assert (queue[counts.queue :] == POISON).all()
+    after[list(expected)] = list(expected.values())
+    np.testing.assert_array_equal(d.host("bound"), after)
+    removed = queue[3 : counts.queue]
+    assert (np.diff(after[removed]) >= 0).all()
+    order = np.zeros(OWNED, np.int64)
+    order[removed] = 1000 + 5 + np.arange(len(removed))
+    np.testing.assert_array_equal(d.host("order"), order)
+    np.testing.assert_array_equal(d.host("degree")[list(rest)], list(rest.values()))
+    least = min(rest.values(), default=none_of(dtype))
+    assert (counts.left, counts.least, counts.degrees) == (len(rest), least, sum(rest.values()))
+    assert counts.edges == sum(len(rows[u]) for u in expected)
+    length, side = KEPT.of(d.host("kept"))
+    kept = d.host("spare" if side else "alive")[:length].tolist()
+    assert len(set(kept)) == len(kept)
+    assert set(rest) <= set(kept)
 
 
 @pytest.mark.parametrize("repeat", range(3))

@@ -181,7 +181,7 @@ def test_the_struct_stands_in_the_line_of_the_include():
     text = with_packs('// first\n#include "core_number/core_number_pack.py"\n// third\n')
     lines = text.splitlines()
     assert len(lines) == 3
-    assert "struct PeelingCounts { unsigned long long queue, again, fell, hubs, edges, done," in lines[1]
+    assert "struct PeelingCounts { unsigned long long queue, again, fell, hubs, edges, clock," in lines[1]
     assert "const index_t * indices; const long long * ghost_ptr; const index_t * ghost_rows; index_t * deg" in lines[1]
 
 
@@ -258,7 +258,7 @@ def test_the_emulator_checks_the_fields(field, value, message):
     kernels = backend.kernels("core_number", index_t=np.int32)
     with pytest.raises(EmulationError, match=message):
         kernels.core_find(1, slots, pack)
-    with pytest.raises(EmulationError, match="takes 21 arguments, not 3"):
+    with pytest.raises(EmulationError, match="takes 25 arguments, not 3"):
         kernels.core_find(1, slots, slots)
 
 
