@@ -68,9 +68,8 @@ def loaded(where: str, own: Mapping[str, Any]) -> tuple[Algorithm, dict[str, Any
     return algorithm, {**own, "init": FirstStates.of(own["init"], program)}
 
 
-def _start(program: Any, G: Any, **arguments: Any) -> Any:
-    from graphdask.program.run import run
-
+def _start(program: Any, run: Any, G: Any, **arguments: Any) -> Any:
+    """Call `gd.run` with a program."""
     return run(G, program, **arguments)
 
 
