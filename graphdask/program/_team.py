@@ -107,7 +107,7 @@ def _peers(program: Any, part: Part, env: Environment) -> Peers | None:
     of = program.definition
     alike = program.resident and of.pushes and (program.until is None or program.ending is not None)
     peers = env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
-    return None if peers is None or peers.relayed else peers
+    return None if peers is None or (peers.relayed and of.aggregates) else peers  # those are written to all ranks
 
 
 def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: Environment) -> Messages:

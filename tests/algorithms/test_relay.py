@@ -44,6 +44,24 @@ def test_hosts_carry_what_kernels_tell_each_other(name, parts, ghosts, runs, mon
     assert set(runs) == {parts}
 
 
+@pytest.mark.parametrize("aggregate", [None, {"least": ("min", lambda old, new: new.x)}])
+def test_hosts_carry_the_messages_of_programs(aggregate, runs, monkeypatch, tmp_path):
+    """Aggregates are written to all ranks, which needs memory that they share: then each superstep is a launch."""
+    relay_between(monkeypatch, tmp_path, 2)
+    program = gd.Program(
+        state={"x": (int, lambda v: v.id)}, message=(int, "min"), send=lambda e: e.source.x,
+        apply=lambda v, m: m < v.x and {"x": m}, aggregate=aggregate,
+    )  # fmt: skip
+    n, src, dst, _ = GRAPHS["scale-free"]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
+    found, expected = (
+        gd.run(graph.partition(parts, device=device), program) for parts, device in ((2, "cuda"), (1, "cpu"))
+    )
+    np.testing.assert_array_equal(found.x, expected.x)
+    assert found.iterations == expected.iterations
+    assert len(runs) == (0 if aggregate else 2)
+
+
 def test_an_error_of_a_host_ends_the_kernels_of_all(monkeypatch, tmp_path):
     devices = relay_between(monkeypatch, tmp_path, 2)
     meet, met = relay._Carrier.meet, []

@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 from device_arrays import DeviceNumpy
-from emulated import EmulatedCuda, EmulatedKernels, library, sources
+from emulated import EmulatedCuda, EmulatedKernels, library, source_of, sources
 
 from graphdask.comm import relay, threads
 from graphdask.device import backend as backends
 from graphdask.device.backend import macro_of
 from graphdask.gang import local
+from graphdask.kernels.functions.inserted import cuda_text, digests
 
 
 class Pinned(ctypes.Array):
@@ -82,7 +83,8 @@ class RelayedKernels(EmulatedKernels):
     def __init__(self, device: RelayedCuda, family: str, macros: tuple[str, ...], cooperative: bool, functions: Any):
         super().__init__(device, family, macros, cooperative, functions)
         copy = device.folder / f"{family}-{len(list(device.folder.iterdir()))}.so"
-        shutil.copy(library(family, macros, sources()), copy)
+        texts = {**sources(), f"{family}.cu": cuda_text(family, source_of(family), functions)}
+        shutil.copy(library(family, macros, texts), copy)
         self._library = ctypes.CDLL(str(copy))  # without the interpreter's lock
         self._library.emulated_status.restype = ctypes.POINTER(ctypes.c_int)
 
@@ -129,7 +131,7 @@ class RelayedCuda(EmulatedCuda):
         if not family.endswith("_team"):
             return super().kernels(family, cooperative=cooperative, functions=functions, **types)
         macros = tuple(f"{name}={macro_of(value)}" for name, value in sorted(types.items()))
-        key = family, cooperative, "relayed", macros
+        key = family, cooperative, digests(functions), macros
         if key not in self._modules:
             self._modules[key] = RelayedKernels(self, family, macros, cooperative, functions)
         return self._modules[key]
