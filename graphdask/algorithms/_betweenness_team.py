@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._candidates import PUSH, Candidates
 from graphdask.algorithms._levels import BetweennessState
+from graphdask.engine.candidates import PUSH, Candidates
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphdask.algorithms._candidates import Candidates
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
+from graphdask.engine.candidates import Candidates
 
 HALF = 31
 """Bits of a half of 1 / distance, whose unit is 2**-62: sums of halves over up to 2**31 sources fit int64."""

@@ -11,9 +11,9 @@ bitmap.
 A lane ends when its frontier is empty on all ranks: no vertex searches for it any more, and messages have no column for
 it. Many sources drawn from an R-MAT graph have no edges at all.
 
-If few edges lead out of the frontier, only the ends of these edges search for it (_candidates.py). On a road network
-the frontier has a few hundred vertices in each of about a thousand levels. With several ranks, a superstep that
-notifies the owners of these ends comes first. It pays only if many vertices would search otherwise.
+If few edges lead out of the frontier, only the ends of these edges search for it (graphdask.engine.candidates). On a
+road network the frontier has a few hundred vertices in each of about a thousand levels. With several ranks, a superstep
+that notifies the owners of these ends comes first. It pays only if many vertices would search otherwise.
 
 On a CPU that has the whole graph, many such levels of a search go together after some (_deep_levels.py).
 
@@ -27,34 +27,44 @@ Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A fast
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
-from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._deep_levels import Levels, back_over, search_on
 from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
+from graphdask.engine.advance import advance
+from graphdask.engine.bitmap import clear_bits
 from graphdask.engine.buffers import Allocation, exchange_bytes
+from graphdask.engine.candidates import PUSH, Candidates, candidates_memory, pushes
 from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
+from graphdask.engine.votes import Votes
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
 TABLE_BYTES = 1 << 34
 """Most that the three tables of all ranks together may take, if one lane does not take more."""
-
-SPARSE = 64
-"""A frontier of fewer than 1/SPARSE of the slots is cleared vertex by vertex."""
 LOW = (1 << 32) - 1
 """The lower half of a mask: a vote is a float64, which cannot hold all of it."""
+
+
+def _union(masks: Iterable[float]) -> int:
+    """The lanes of all ranks."""
+    return reduce(operator.or_, map(int, masks))
+
+
+VOTES = Votes("LevelVotes", found=sum, edges=sum, low=_union, high=_union, left=sum, many=sum)
+"""Size and out-edges of the level that is sent, and the lower and upper half of its lanes; how many vertices are left
+to search for it, and on how many ranks these are many."""
 
 
 class BetweennessResult(Result):
@@ -73,9 +83,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
 
     name = "betweenness"
     columns: ClassVar[Mapping[str, Any]] = {}
-    votes = 6
-    """Size and out-edges of the level that is sent, and the lower and upper half of its lanes; how many vertices are
-    left to search for it, and whether these are many."""
+    votes = len(VOTES)
     tells_ghosts = True
     result_type = BetweennessResult
     by_teams = True
@@ -254,15 +262,9 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         Kernels of a GPU read `front` only where a bit is set.
         """
         shown, state.shown = state.shown, level.rows if part.size == 1 else None
-        on_cpu = env.backend.name == "cpu"
-        if shown is None or len(shown) * SPARSE > part.num_slots:
-            state.bits.fill(0)
-            if on_cpu:
-                state.front.fill(0)
-        else:
-            state.bits[shown >> 5] = 0
-            if on_cpu:
-                state.front[shown] = 0
+        listed = clear_bits(state.bits, shown)
+        if env.backend.name == "cpu":
+            state.front[shown if listed else slice(None)] = 0
 
     def _tell(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
         rows, left = level.rows, len(state.left)
@@ -289,13 +291,12 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             )  # fmt: skip
         if state.back >= 0:
             return self._backward(part, state, env)
-        found, edges, _, _, left, many = inbox.votes.sum(axis=0)
-        if not found:
+        voted = VOTES.of(inbox.votes)
+        if not voted.found:
             state.levels.pop()  # the last level of all ranks is empty
             return self._turn(part, state, env)
-        low, high = (int(reduce(operator.or_, half)) for half in inbox.votes[:, 2:4].astype(np.int64).T)
-        state.levels[-1].lanes, state.edges_in = low | high << 32, int(edges)
-        if edges * PUSH <= left and (many or env.size == 1):
+        state.levels[-1].lanes, state.edges_in = voted.low | voted.high << 32, int(voted.edges)
+        if pushes(voted.edges, voted.left, voted.many, env.size):
             return self._push(part, state, env)
         return self._forward(part, state, env)
 
@@ -343,13 +344,11 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             state.queue.fit(most), state.masks.fit(most)
         queue, masks = state.queue.array, state.masks.array
         shared = Lanes(
-            indptr=csr.indptr, indices=csr.indices, out_indptr=part.out.indptr, bits=state.bits, front=state.front,
-            alive=np.uint64(alive), seen=state.seen, queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs,
-            counters=state.counters,
+            out_indptr=part.out.indptr, bits=state.bits, front=state.front, alive=np.uint64(alive), seen=state.seen,
+            queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
-        kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
-        if len(state.hubs):
-            kernels.bc_reach_hubs(HUB_THREADS, rows, masks, shared)
+        reach = kernels.bc_reach, kernels.bc_reach_hubs
+        advance(*reach, csr, len(rows), shared, rows, masks, per_item=32, cleared=True)
         counts = shared.read_counters(env.backend)
         if candidates is None:
             state.left, state.spare = left[: counts.left], (spare, left)
@@ -415,8 +414,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             kernels.bc_gather_hubs(HUB_THREADS, level.rows, level.masks, shared)
             kernels.bc_sum_hubs(HUB_THREADS, level.rows, level.masks, shared)
         if over:
-            kernels.bc_edges(len(level.rows), level.rows, shared)
-            kernels.bc_edges_hubs(HUB_THREADS, level.rows, shared)
+            advance(kernels.bc_edges, kernels.bc_edges_hubs, csr, len(level.rows), shared, level.rows, cleared=True)
 
     def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Array]:
         scale_sums(part, env, state.score, self.sources, self.scale, self.of_sources)

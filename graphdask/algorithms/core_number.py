@@ -31,17 +31,22 @@ from graphdask.algorithms import _all_cores, _ghost_rows
 from graphdask.algorithms.tuning import CORES
 from graphdask.device.backend import BLOCK, Array, Backend
 from graphdask.display import terminal
+from graphdask.engine.advance import advance
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.votes import Votes
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
 from graphdask.kernels.core_number.core_number_pack import COUNTS, KEPT, ROUNDS, Peeling
 from graphdask.partition.neighbours import places_of
-from graphdask.partition.part import Part
+from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
+VOTES = Votes("CoreVotes", least=min, corrected=sum, fell=sum, left=sum, degrees=sum, stored=sum)
+"""The least degree that is left, infinite if no vertex is; edges that corrections scanned; bounds that fell; vertices
+that are left; the sum of their degrees; and the edges of the graph."""
 PLACES = 36
 """Bits of `order` for the place among the falls of a superstep; those above are the superstep."""
 LEVELS_ALONE = 64
@@ -54,6 +59,8 @@ PER_PROCESSOR = 4
 
 @dataclass
 class CoresState:
+    rows: Csr
+    """The neighbours of the own vertices."""
     peeling: Peeling
     """What the kernels work on: degrees, bounds, queues and their lengths."""
     step: int = 0
@@ -94,7 +101,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
     columns: ClassVar[Mapping[str, Any]] = {"bound": INDEX}
     result_type = CoreResult
     tells_ghosts = True
-    votes = 6
+    votes = len(VOTES)
     needs_all = "its queue ends with every vertex in it"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
@@ -137,9 +144,8 @@ class CoreNumber(Primitive[CoresState], Resumable):
         peeling.before.fill(peeling.none)
         peeling.fell[: len(removed)] = removed
         peeling.counters.fill(0)
-        kernels.core_fall(len(removed), peeling)
-        kernels.core_fall_hubs(HUB_THREADS, peeling)
-        self._settle(peeling, kernels, env)
+        advance(kernels.core_fall, kernels.core_fall_hubs, state.rows, len(removed), peeling, cleared=True)
+        self._settle(state, kernels, env)
         removed = places_of(env.xp, own != peeling.none).astype(part.vertex_map.dtype)
         _find(state, places_of(env.xp, own == peeling.none).astype(part.vertex_map.dtype), kernels, env.backend)
         peeling.queue[: len(removed)] = removed
@@ -152,11 +158,8 @@ class CoreNumber(Primitive[CoresState], Resumable):
 
     def _begun(self, part: Part, env: Environment) -> CoresState:
         """The state before the first superstep."""
-        rows, dtype = _ghost_rows.ghost_rows(part, env), part.vertex_map.dtype
         aside = self._aside(part, env.allocation)
-        state = _state(
-            part.out.indptr, part.out.indices, rows.indptr, rows.indices, part.num_slots, aside, dtype, env.backend
-        )
+        state = _state(part.out, _ghost_rows.ghost_rows(part, env), part.num_slots, aside, env.backend)
         state.stored, state.at_once = part.out.num_edges, CORES.at_once[env.backend.name]
         return state
 
@@ -165,43 +168,42 @@ class CoreNumber(Primitive[CoresState], Resumable):
         state.step += 1
         peeling.now = state.step << PLACES
         peeling.counters.fill(0)
-        state.corrected = self._correct(inbox, peeling, kernels, env) if len(inbox) else 0
-        first = inbox.votes[:, 0].min()
-        if np.isfinite(first):
-            state.levels = self._levels(state, first, inbox.votes.sum(axis=0), env)
+        state.corrected = self._correct(inbox, state, kernels, env) if len(inbox) else 0
+        votes = VOTES.of(inbox.votes)
+        if np.isfinite(votes.least):
+            state.levels = self._levels(state, votes, env)
             if state.levels:
-                _peel(state, int(first) + state.levels - 1, kernels, env.backend)
+                _peel(state, int(votes.least) + state.levels - 1, kernels, env.backend)
         return self._messages(state, env)
 
     @staticmethod
-    def _levels(state: CoresState, first: float, votes: Any, env: Environment) -> int:
-        """How many levels to peel in this superstep, of which `first` is the first; the same on all ranks."""
-        _, corrected, fell, left, degrees, _ = votes
+    def _levels(state: CoresState, votes: Any, env: Environment) -> int:
+        """How many levels to peel in this superstep, from the least degree on; the same on all ranks."""
         if env.size == 1:
             return LEVELS_ALONE
-        if env.backend.name == "cpu" and degrees < CORES.crowded * first * left:
-            return 0 if fell else 1
-        return 0 if corrected > CORES.worth[env.backend.name] else min(max(2 * state.levels, 1), CORES.levels)
+        if env.backend.name == "cpu" and votes.degrees < CORES.crowded * votes.least * votes.left:
+            return 0 if votes.fell else 1
+        return 0 if votes.corrected > CORES.worth[env.backend.name] else min(max(2 * state.levels, 1), CORES.levels)
 
-    def _correct(self, inbox: Inbox, peeling: Peeling, kernels: Any, env: Environment) -> int:
+    def _correct(self, inbox: Inbox, state: CoresState, kernels: Any, env: Environment) -> int:
         """Take in the bounds of ghosts, and lower what no longer holds; return the number of edges scanned."""
-        slots = inbox.slots
+        slots, peeling = inbox.slots, state.peeling
         kernels.core_hear(len(inbox), slots, inbox.columns["bound"], peeling)
         kernels.core_hear_rows(len(inbox), slots, peeling)
         kernels.core_hear_rows_hubs(HUB_THREADS, peeling)
-        return self._settle(peeling, kernels, env)
+        return self._settle(state, kernels, env)
 
     @staticmethod
-    def _settle(peeling: Peeling, kernels: Any, env: Environment) -> int:
+    def _settle(state: CoresState, kernels: Any, env: Environment) -> int:
         """Lower what no longer holds, and what holds no longer because of that; return the edges scanned so far."""
+        peeling = state.peeling
         counts = peeling.read_counters(env.backend)
         while counts.again:
             peeling.set_counters(again=0, fell=0, hubs=0)
             kernels.core_settle(counts.again, peeling, per_item=BLOCK)
             counts = peeling.read_counters(env.backend)
             if counts.fell:
-                kernels.core_fall(counts.fell, peeling)
-                kernels.core_fall_hubs(HUB_THREADS, peeling)
+                advance(kernels.core_fall, kernels.core_fall_hubs, state.rows, counts.fell, peeling, cleared=True)
                 counts = peeling.read_counters(env.backend)
         return int(counts.edges)
 
@@ -218,10 +220,10 @@ class CoreNumber(Primitive[CoresState], Resumable):
     def ends(self, state: CoresState, votes: np.ndarray) -> bool:
         """Whether every rank gathers the graph, and peels it by itself."""
         state.supersteps += 1
-        total = votes.sum(axis=0)
-        goes_on = total[2] > 0 or total[3] > 0  # bounds that fell, or vertices that are left
-        waits = state.supersteps <= CORES.patience and total[5] > state.at_once
-        state.gathers = bool(len(votes) > 1 and goes_on and not waits and total[5] <= CORES.gathered)
+        total = VOTES.of(votes)
+        goes_on = total.fell > 0 or total.left > 0
+        waits = state.supersteps <= CORES.patience and total.stored > state.at_once
+        state.gathers = bool(len(votes) > 1 and goes_on and not waits and total.stored <= CORES.gathered)
         return state.gathers
 
     def result(self, part: Part, state: CoresState, env: Environment) -> dict[str, Array]:
@@ -231,15 +233,13 @@ class CoreNumber(Primitive[CoresState], Resumable):
         return {"core": state.peeling.bound[: part.num_owned].copy(), "order": state.peeling.order}
 
 
-def _state(
-    indptr: Array, indices: Array, ghost_ptr: Array, ghost_rows: Array, slots: int, aside: int, dtype: Any,
-    backend: Backend,
-) -> CoresState:  # fmt: skip
+def _state(rows: Csr, ghosts: Csr, slots: int, aside: int, backend: Backend) -> CoresState:
     """Degrees without self-loops and repeated neighbours, and nothing removed."""
-    xp, owned, none = backend.xp, len(indptr) - 1, int(np.iinfo(dtype).max)
+    xp, owned, dtype = backend.xp, rows.num_rows, rows.indices.dtype
+    none = int(np.iinfo(dtype).max)
     peeling = Peeling(
-        indptr=indptr, indices=indices, ghost_ptr=ghost_ptr, ghost_rows=ghost_rows,
-        degree=(indptr[1:] - indptr[:-1]).astype(dtype), none=none, now=0, level=-1, owned=owned,
+        ghost_ptr=ghosts.indptr, ghost_rows=ghosts.indices,
+        degree=(rows.indptr[1:] - rows.indptr[:-1]).astype(dtype), none=none, now=0, level=-1, owned=owned,
         bound=xp.full(slots, none, dtype), before=xp.empty(slots, dtype), order=xp.zeros(owned, np.int64),
         queue=xp.empty(owned, dtype), again=xp.empty(owned, dtype), fell=xp.empty(owned, dtype),
         support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32), hubs=xp.empty(aside, dtype),
@@ -248,9 +248,8 @@ def _state(
         rounds=xp.zeros(len(ROUNDS), np.int64),
     )  # fmt: skip
     kernels = backend.kernels("core_number", cooperative=True, index_t=dtype)
-    kernels.core_degrees(owned, peeling)
-    kernels.core_degrees_hubs(HUB_THREADS, peeling)
-    state = CoresState(peeling)
+    advance(kernels.core_degrees, kernels.core_degrees_hubs, rows, owned, peeling, cleared=True)
+    state = CoresState(rows, peeling)
     _find(state, xp.arange(owned, dtype=dtype), kernels, backend)
     return state
 
@@ -283,9 +282,9 @@ def _peel(state: CoresState, last: int, kernels: Any, backend: Backend) -> None:
 
 def _peeled(indptr: np.ndarray, indices: np.ndarray, backend: Backend) -> tuple[np.ndarray, np.ndarray]:
     """Core numbers of a whole graph, and the order in which its vertices were removed."""
-    dtype, owned = indices.dtype, len(indptr) - 1
-    state = _state(indptr, indices, np.zeros(1, np.int64), indices[:0], owned, owned, dtype, backend)
-    kernels = backend.kernels("core_number", cooperative=True, index_t=dtype)
+    rows, owned = Csr(indptr, indices), len(indptr) - 1
+    state = _state(rows, Csr(np.zeros(1, np.int64), indices[:0]), owned, owned, backend)
+    kernels = backend.kernels("core_number", cooperative=True, index_t=indices.dtype)
     while state.left:
         state.peeling.now += 1 << PLACES
         state.peeling.counters.fill(0)

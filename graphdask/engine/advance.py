@@ -17,8 +17,9 @@ from graphdask.partition.part import Csr
 
 
 def advance(
-    kernel: Callable[..., Any], over_hubs: Callable[..., Any], csr: Csr, rows: int | Array, pack: Pack, *arguments: Any
-) -> None:
+    kernel: Callable[..., Any], over_hubs: Callable[..., Any], csr: Csr, rows: int | Array, pack: Pack, *arguments: Any,
+    per_item: int = 1, cleared: bool = False,
+) -> None:  # fmt: skip
     """Visit all edges of some rows.
 
     Parameters
@@ -31,12 +32,19 @@ def advance(
         The kernel's number of rows, from the first one on, or a list of rows, which it takes then.
     pack : Pack
         What the kernels work on. It has `hubs`, a list of `put_aside(csr)` entries or more for deferred rows, and
-        `counters`, among which is the length of that list, `hubs`.
+        `counters`, among which is the length of that list, `hubs`. If the list has no entries, no row is so long, and
+        there is no second launch.
     *arguments
         What both kernels take before the pack.
+    per_item : int
+        Threads of a GPU for each row in the first launch.
+    cleared : bool
+        Whether the length of the list of deferred rows is 0 already, as all counters are at the beginning of a step.
     """
     pack.assign(indptr=csr.indptr, indices=csr.indices)
-    pack.set_counters(hubs=0)
+    if not cleared:
+        pack.set_counters(hubs=0)
     n, listed = (rows, ()) if isinstance(rows, int) else (len(rows), (rows,))
-    kernel(n, *listed, *arguments, pack)
-    over_hubs(HUB_THREADS, *arguments, pack)
+    kernel(n, *listed, *arguments, pack, per_item=per_item)
+    if len(pack.hubs):
+        over_hubs(HUB_THREADS, *arguments, pack)

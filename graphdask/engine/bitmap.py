@@ -9,6 +9,9 @@ from graphdask.engine.loop import Environment
 from graphdask.engine.messages import Inbox, Received
 from graphdask.partition.part import Part
 
+SPARSE = 64
+"""Fewer than 1/SPARSE of the slots are cleared one by one."""
+
 
 def has_bits(slots: Array, bits: Array) -> Array:
     """Return whether the bits of slots are set.
@@ -26,6 +29,23 @@ def has_bits(slots: Array, bits: Array) -> Array:
         bool, shape (n,).
     """
     return (bits[slots >> 5] >> (slots & 31).astype(np.uint32)) & 1 != 0
+
+
+def clear_bits(bits: Array, listed: Array | None) -> bool:
+    """Clear a bitmap, and return whether only the words of listed slots were cleared.
+
+    Parameters
+    ----------
+    bits : array
+        uint32, a bit for each slot, which is changed.
+    listed : array, optional
+        Slots among which are all whose bits are set. Default: any may be.
+    """
+    if listed is None or len(listed) * SPARSE > 32 * len(bits):
+        bits.fill(0)
+        return False
+    bits[listed >> 5] = 0
+    return True
 
 
 def set_bits(message: Received | Inbox, bits: Array, part: Part, env: Environment) -> None:

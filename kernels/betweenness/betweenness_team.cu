@@ -6,7 +6,7 @@
 //
 // A step looks at the front, finds and sums, and the ranks meet: nobody looks at the front any more, and all hear what
 // was found. Then they tell each other, and meet again. Where few edges lead out of the front, owners are first told of
-// the ghosts at their ends, as in _candidates.py, with one more meeting.
+// the ghosts at their ends, as in graphdask.engine.candidates, with one more meeting.
 //
 // Hosts that carry what is told (graphdask.comm.relay) carry lists of vertices and values instead, of one lane.
 //

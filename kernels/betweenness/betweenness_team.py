@@ -12,7 +12,7 @@ LEVELS          LEVEL_WORDS words for each level that may come in this launch: w
                 of level 0 are filled in
 LEFTS           own vertices that have in-edges; and two buffers for as many
 HUB_ROWS .. PARTIAL  hubs, chunks and partial of betweenness.py
-CHOSEN .. LONG_ROWS  the lists of _candidates.py, empty
+CHOSEN .. LONG_ROWS  the lists of graphdask.engine.candidates, empty
 COUNTERS        two rows of BC_ROW zeros
 VOTES, REPORTED TEAM_WORDS zeros
 VALUES_OUT, FIRST_OUT, FRONTS_OUT  by step: the peer's `value`; its first slot of ghosts of this rank; its `front` there

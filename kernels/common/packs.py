@@ -11,13 +11,13 @@ A module FOLDER/NAME_pack.py holds declarations and imports no Numba. A kernel t
 
 - In CUDA the line `#include "FOLDER/NAME_pack.py"` of a `.cu` becomes the structs `Peeling` and `Lengths`, after the
   enums of `Numbers`. The kernel
-  is `extern "C" __global__ void core_peel(long long n, long long head, Peeling a)` and reads `a.queue[i]` and
+  is `extern "C" __global__ void core_find(long long n, const index_t *alive, Peeling a)` and reads `a.queue[i]` and
   `a.counters->ghosts`. Before it is compiled, each field becomes a parameter, of which `a` is made, because a compiler
   believes `__restrict__` of parameters only (`with_packs`). A launch writes a pack as consecutive words.
-- The twin is `def core_peel(n, head, a: Peeling)`. Before Numba compiles it, each field that it uses becomes an
+- The twin is `def core_find(n, alive, a: Peeling)`. Before Numba compiles it, each field that it uses becomes an
   argument of its own: `a.queue` an array, `a.counters.ghosts` the element of an array (kernels/common/unpacked.py).
 - The caller makes a pack once, `Peeling(queue=..., level=0, ...)`, assigns to fields that change, and passes it:
-  `kernels.core_peel(n, head, pack)`. A field without a value is None, a null pointer.
+  `kernels.core_find(n, alive, pack)`. A field without a value is None, a null pointer.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS as LEVEL
 from graphdask.kernels.betweenness.betweenness_pack import Lanes
-from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
+from graphdask.kernels.common.candidates_pack import COUNTS, CandidateLists
 
 POISON = 77
 HUB = 64

@@ -1,4 +1,4 @@
-"""Candidates for the next level of a search in several lanes, found from its frontier: a push.
+"""Candidates: the vertices that the edges of a frontier lead to, once each, for a search in several lanes; a push.
 
 Each rank visits the edges out of its own vertices of the frontier. It lists, once each, the vertices that a lane of
 these has not reached yet. It sends the ghosts among them to their owners. An owner then searches for the frontier from
@@ -15,14 +15,24 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.loop import HUB_THREADS, Environment, Received
+from graphdask.engine.advance import advance
+from graphdask.engine.loop import Environment, Received
+from graphdask.kernels.common.candidates_pack import COUNTS, CandidateLists
 from graphdask.kernels.common.tuning import HUB
-from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
-from graphdask.partition.part import Part
+from graphdask.partition.part import Csr, Part
 
 PUSH = 4
 """A superstep pushes only if the vertices that are left are at least PUSH times as many as the edges out of the
 frontier."""
+
+
+def pushes(edges: float, left: float, many: float, ranks: int) -> bool:
+    """Return whether candidates are looked for from so many edges of the frontier, rather than from those left.
+
+    If there are several ranks, a superstep that notifies the owners of candidates comes first, so that it pays only
+    where many vertices are left on some rank.
+    """
+    return bool(edges * PUSH <= left and (many or ranks == 1))
 
 
 def _most(part: Part) -> tuple[int, int, int]:
@@ -42,6 +52,8 @@ class Candidates:
 
     kernels: Any
     backend: Backend
+    rows: Csr
+    """The out-edges."""
     lists: CandidateLists
     reported: int = 0
     """Ghosts that are listed."""
@@ -52,19 +64,18 @@ class Candidates:
         xp, dtype = env.xp, part.vertex_map.dtype
         own, ghosts, hubs = (xp.empty(most, dtype) for most in _most(part))
         lists = CandidateLists(
-            indptr=part.out.indptr, indices=part.out.indices, owned=part.num_owned, slots=part.num_slots, own=own,
-            ghosts=ghosts, hubs=hubs, chosen=xp.zeros((part.num_slots + 31) // 32, np.uint32),
-            counters=xp.zeros(len(COUNTS), np.int64),
+            owned=part.num_owned, slots=part.num_slots, own=own, ghosts=ghosts, hubs=hubs,
+            chosen=xp.zeros((part.num_slots + 31) // 32, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        return cls(env.kernels("candidates", index_t=dtype, mask_t=mask), env.backend, lists)
+        return cls(env.kernels("candidates", index_t=dtype, mask_t=mask), env.backend, part.out, lists)
 
     def find(self, rows: Array, front: Array, seen: Array) -> tuple[Array, int]:
         """List the candidates that the rows may reach; return the ghosts among them and the number of edges visited."""
         lists = self.lists
         lists.counters.fill(0)
         lists.front, lists.seen = front, seen
-        self.kernels.candidates_list(len(rows), rows, lists)
-        self.kernels.candidates_list_hubs(HUB_THREADS, lists)
+        kernels = self.kernels
+        advance(kernels.candidates_list, kernels.candidates_list_hubs, self.rows, rows, lists, cleared=True)
         _, _, edges, self.reported = lists.read_counters(self.backend)
         return lists.ghosts[: self.reported], edges
 

@@ -2,7 +2,7 @@
 // Twins: candidates.py.
 #include "common/bitmap.cuh"
 #include "common/rows.cuh"
-#include "triangles/candidates_pack.py"
+#include "common/candidates_pack.py"
 
 // Whether the vertex is chosen now, for the first time.
 __device__ __forceinline__ bool candidates_choose(unsigned int *chosen, index_t v) {

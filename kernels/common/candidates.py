@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from graphdask.kernels.common.candidates_pack import CandidateLists
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.triangles.candidates_pack import CandidateLists
 
 MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
 
