@@ -55,7 +55,7 @@ def security_of_run() -> Any:
     if named is not None:
         return named
     certificate, key = certificates.make()
-    security = _with({"ca_file": certificate, "cert": certificate, "key": key})
+    security = security_with({"ca_file": certificate, "cert": certificate, "key": key})
     # all listen by TLS, as their protocol says; to require it would keep data from UCX and NCCL within this host too
     security.require_encryption = bool(dask.config.get("distributed.comm.require-encryption", None))
     return security
@@ -130,10 +130,10 @@ def security_of(paths: Mapping[str, Any]) -> Any:
     """`distributed.Security` of one certificate for every role, once it is known to be usable."""
     texts = {name: os.fspath(paths[name]) for name in ("ca_file", "cert", "key")}
     check(**texts)
-    return _with(texts)
+    return security_with(texts)
 
 
-def _with(parts: Mapping[str, str]) -> Any:
+def security_with(parts: Mapping[str, str]) -> Any:
     """`distributed.Security` of one certificate, its files or its texts, for every role."""
     from distributed.security import Security
 

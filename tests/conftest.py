@@ -79,6 +79,36 @@ def free_memory() -> Iterator[Callable[..., None]]:
 
 
 @pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The machine until the test ends, as in `host.cores(2)` and `host.free_disk(1 << 20)`."""
+    from outside import Host
+
+    return Host(monkeypatch)
+
+
+@pytest.fixture
+def device_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A device of other properties until the test ends, as in `device_of(backend, processors=132)`."""
+
+    def begin(backend: Any, **properties: int) -> None:
+        for name, value in properties.items():
+            monkeypatch.setattr(backend, name, value)
+
+    return begin
+
+
+@pytest.fixture
+def fault(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Calls that fail until the test ends, or `fault.over()`, as in `fault(os, "open", PermissionError)`.
+
+    `when=` says for what arguments.
+    """
+    from outside import Faults
+
+    return Faults(monkeypatch)
+
+
+@pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """What a function is called with from now on, as in `watched(Store, "read")`.
 

@@ -159,9 +159,9 @@ def test_chunks_of_samples_that_no_disk_holds(graph, tmp_path):
 @pytest.mark.parametrize(
     "made", [lambda: gd.generate.rmat(58, 31), lambda: gd.generate.preferential_attachment(2 * 10**18)]
 )
-def test_edges_that_take_years_to_make(made, monkeypatch):
+def test_edges_that_take_years_to_make(made, host):
     """By a hundred cores whatever the machine; almost as many edges as 63 bits count."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(100)))
+    host.cores(100)
     with (
         at_once(),
         pytest.raises(InputError, match=r"edges, to be made and dropped by 100 ranks, would take [56] years"),
@@ -224,15 +224,15 @@ def test_commands(name, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["graph.txt"]
 
 
-def test_what_the_disk_has_room_for_is_written(tmp_path, monkeypatch):
+def test_what_the_disk_has_room_for_is_written(tmp_path, host):
     G = gd.generate.rmat(16, seed=1)
     needed = limits.least_of_edges("native", "", G.num_edges, G.num_vertices, 4, 0)
-    monkeypatch.setattr(limits, "free_disk", lambda path: needed)
+    host.free_disk(needed)
     assert G.write(tmp_path / "there.gdg").bytes >= needed, "the estimate is a lower one"
-    monkeypatch.setattr(limits, "free_disk", lambda path: needed - 1)
+    host.free_disk(needed - 1)
     with pytest.raises(WriteError, match="nothing was begun"):
         G.write(tmp_path / "not.gdg")
-    monkeypatch.setattr(limits, "free_disk", lambda path: None)
+    host.free_disk(None)
     assert G.write(tmp_path / "who knows.gdg").edges == G.num_edges
 
 
@@ -252,10 +252,10 @@ def test_estimates_are_below_what_is_written(name, number, tmp_path):
         assert least <= written.bytes
 
 
-def test_a_file_that_is_converted_to_one_that_the_disk_does_not_hold(tmp_path, monkeypatch):
+def test_a_file_that_is_converted_to_one_that_the_disk_does_not_hold(tmp_path, host):
     gd.generate.rmat(16, seed=1).write(tmp_path / "graph.gdg")
     edges = read_edges(tmp_path / "graph.gdg")
-    monkeypatch.setattr(limits, "free_disk", lambda path: 2 * edges.num_edges)
+    host.free_disk(2 * edges.num_edges)
     with pytest.raises(WriteError, match="1,048,576 edges need 4 MiB at least"):
         write_edges(edges, tmp_path / "graph.txt")
     write_edges(edges, tmp_path / "graph.txt.gz")

@@ -122,7 +122,7 @@ def outcome_of(task: Any, address: str) -> Any:
     except (FutureCancelledError, FuturesCancelledError, KilledWorker) as error:
         return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
     except Exception as error:  # whatever the task raised; the caller decides what it means
-        return Failed(_on_worker(error, address))
+        return Failed(with_what_to_do(error, address))
 
 
 async def answer_of(
@@ -141,7 +141,7 @@ async def answer_of(
         answer = error
     if isinstance(answer, OSError):
         return Failed(PeerLost(f"the worker {address} left while it was spoken to: {answer}"))
-    return Failed(_on_worker(answer, address)) if isinstance(answer, Exception) else answer
+    return Failed(with_what_to_do(answer, address)) if isinstance(answer, Exception) else answer
 
 
 def answering(client: Any, addresses: Iterable[str], timeout: float) -> set[str]:
@@ -160,7 +160,7 @@ def answering(client: Any, addresses: Iterable[str], timeout: float) -> set[str]
     return {address for address, answered in zip(addresses, found, strict=True) if answered}
 
 
-def _on_worker(error: Exception, address: str) -> Exception:
+def with_what_to_do(error: Exception, address: str) -> Exception:
     """What a worker raised; of a module that it does not have, with what to do.
 
     Where the scheduler passes an answer on, it makes an Exception with the text of the error.

@@ -95,7 +95,7 @@ def _rejected(trials: int, p: Decimal, uniform: Iterator[Decimal]) -> int:
     alpha = (Decimal("2.83") + Decimal("5.1") / b) * spread
     mode = int((trials + 1) * p)
     log_odds = (p / (1 - p)).ln()
-    log_mode = _log_factorial(mode) + _log_factorial(trials - mode)
+    log_mode = log_factorial(mode) + log_factorial(trials - mode)
     while True:
         u = next(uniform) - Decimal("0.5")
         v = next(uniform)
@@ -104,12 +104,12 @@ def _rejected(trials: int, p: Decimal, uniform: Iterator[Decimal]) -> int:
         if not 0 <= drawn <= trials:
             continue
         k = int(drawn)
-        log_share = log_mode - _log_factorial(k) - _log_factorial(trials - k) + (k - mode) * log_odds
+        log_share = log_mode - log_factorial(k) - log_factorial(trials - k) + (k - mode) * log_odds
         if (v * alpha / (a / (edge * edge) + b)).ln() <= log_share:
             return k
 
 
-def _log_factorial(k: int) -> Decimal:
+def log_factorial(k: int) -> Decimal:
     """ln(k!) - ln(2 pi) / 2 by Stirling's series of ln Gamma(k + 1), moved beyond SHIFT."""
     x = Decimal(k + 1)
     moved = Decimal(0)

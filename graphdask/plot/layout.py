@@ -45,9 +45,9 @@ def force_layout(num_vertices: int, src: np.ndarray, dst: np.ndarray, *, iterati
     mass = 1.0 + degree
     place = _radial_tree(num_vertices, src, dst, degree) * np.sqrt(num_vertices) * 2
     before, speed = np.zeros_like(place), 1.0
-    unit = _unit_charge()
+    unit = unit_charge()
     for _ in range(iterations):
-        force = REPULSION * mass[:, None] * _repulsion(place, mass, unit)
+        force = REPULSION * mass[:, None] * repulsion(place, mass, unit)
         stretch = place[dst] - place[src]
         for axis in range(2):
             force[:, axis] += np.bincount(src, stretch[:, axis], num_vertices)
@@ -63,7 +63,7 @@ def force_layout(num_vertices: int, src: np.ndarray, dst: np.ndarray, *, iterati
     return place - (place * mass[:, None]).sum(axis=0) / mass.sum()
 
 
-def _unit_charge() -> list[np.ndarray]:
+def unit_charge() -> list[np.ndarray]:
     """Transforms of the force, along x and y, that a charge in cell (0, 0) exerts; distances in cells.
 
     The grid is twice as large along each side as the drawing, so that the convolution does not wrap around.
@@ -76,7 +76,7 @@ def _unit_charge() -> list[np.ndarray]:
     return [rfft2(difference / square) for difference in (step[:, None], step[None, :])]
 
 
-def _repulsion(place: np.ndarray, mass: np.ndarray, unit: list[np.ndarray]) -> np.ndarray:
+def repulsion(place: np.ndarray, mass: np.ndarray, unit: list[np.ndarray]) -> np.ndarray:
     """Sum over all others of mass * difference / distance^2, by convolution on a grid."""
     from scipy.fft import irfft2, rfft2
 

@@ -13,17 +13,11 @@ from graphdask.engine.tuning import ENGINE
 
 
 @pytest.fixture
-def counted(monkeypatch):
+def counted(watched):
     """How often rows were summed."""
     calls = []
     for owner in (Rows, Sweep):
-        original = owner.sum
-
-        def sum_of(self, *given, original=original):
-            calls.append(self)
-            return original(self, *given)
-
-        monkeypatch.setattr(owner, "sum", sum_of)
+        watched(owner, "sum", lambda *given: calls.append(given))
     return calls
 
 

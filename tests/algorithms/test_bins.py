@@ -102,7 +102,7 @@ def test_bins_begin_with_rows_or_chunks_and_have_room_for_what_they_gather(backe
         assert (found - share * np.arange(count + 1) < 256).all()
 
 
-def test_a_device_of_an_h200_divides_x_and_edges_so(monkeypatch):
+def test_a_device_of_an_h200_divides_x_and_edges_so(device_of):
     backend = emulated()
     shape = Shape.of(backend, np.float32, 8_868_598)
     assert (shape.hot, shape.width, shape.segments, shape.bin_bytes) == (16384, 49152, 181, 40960)
@@ -113,12 +113,12 @@ def test_a_device_of_an_h200_divides_x_and_edges_so(monkeypatch):
     kept, making = shape.memory(edges, 4)
     assert 4.5 * edges < kept < 6.5 * edges
     assert making < 1.2 * kept
-    monkeypatch.setattr(backend, "processors", 132)
+    device_of(backend, processors=132)
     assert row_sums.binned(backend, edges, np.float32, 8_868_598) == shape
     assert row_sums.binned(backend, edges, np.float64, 8_868_598) is None
     assert row_sums.binned(backend, 1 << 20, np.float32, 8_868_598) is None
     for room in (99 << 10, 0):
-        monkeypatch.setattr(backend, "shared_memory", room)
+        device_of(backend, shared_memory=room)
         assert row_sums.binned(backend, edges, np.float32, 8_868_598) is None
 
 

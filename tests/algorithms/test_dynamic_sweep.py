@@ -16,11 +16,13 @@ from graphdask.engine.tuning import ENGINE
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("parts", [1, 3])
-def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, device, monkeypatch, tuned, watched):
+def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(
+    parts, device, monkeypatch, device_of, tuned, watched
+):
     """Calls that rank all vertices, nearly all, or all in some iterations and in the last ones; rows of all lengths."""
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-        monkeypatch.setattr(emulated(), "shared_memory", 40 * 8)
+        device_of(emulated(), shared_memory=40 * 8)
     tuned(ENGINE, staged_from=0)
     swept = watched(Sweep, "sum", lambda sweep, part, *rest: part.rank)
     rng = np.random.default_rng(6)

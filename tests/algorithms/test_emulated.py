@@ -133,9 +133,9 @@ def test_betweenness_by_weight(make, parts, kind, tuned):
 @pytest.mark.parametrize("kind", ["none", "integers"])
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("make", [hub, broad])
-def test_ranks_out_of_shared_memory(make, parts, kind, monkeypatch, tuned):
+def test_ranks_out_of_shared_memory(make, parts, kind, device_of, tuned):
     tuned(ENGINE, staged_from=0)
-    monkeypatch.setattr(emulated(), "shared_memory", 100 * 8)
+    device_of(emulated(), shared_memory=100 * 8)
     pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
     same(lambda g: gd.pagerank(g, max_iter=4), "rank", **pair)
 

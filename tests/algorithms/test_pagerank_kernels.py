@@ -81,12 +81,12 @@ def laid_out(env, rng, real, weighted=False, dtype=np.int32, slots=700):
         *((np.float64, False, np.int64, hot) for hot in (0, 1, 50, 700, 24576)),
     ],
 )
-def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dtype, hot, rng, monkeypatch, tuned):
+def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dtype, hot, rng, device_of, tuned):
     backend = env.backend
     if backend.name == "cpu":
         pytest.skip("has no shared memory")
     if hot < 700:
-        monkeypatch.setattr(backend, "shared_memory", hot * np.dtype(real).itemsize)
+        device_of(backend, shared_memory=hot * np.dtype(real).itemsize)
     tuned(ENGINE, staged_from=0)
     slots = 60_000 if hot > 700 else 700
     rows, x, indptr, expected = laid_out(env, rng, real, weighted, dtype, slots)
@@ -127,17 +127,17 @@ def test_sums_are_the_same_where_several_ranges_are_in_shared_memory(env, dtype,
     assert (found[0][0] != POISON).sum() > 10
 
 
-def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng, monkeypatch):
+def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng, device_of):
     backend = env.backend
     if backend.name == "cpu":
         pytest.skip("has no shared memory")
     place = backend.from_host(np.arange(300_000, dtype=np.int32))
     least = 2 * ENGINE.staged_from
     indices, weights = backend.from_host(np.zeros(least, np.int32)), backend.from_host(np.ones(least, np.float32))
-    monkeypatch.setattr(backend, "processors", 2)
+    device_of(backend, processors=2)
 
     def hot(edges=least, room=227 << 10, weighted=False, real=np.float32, place=place):
-        monkeypatch.setattr(backend, "shared_memory", room)
+        device_of(backend, shared_memory=room)
         indptr = backend.from_host(np.array([0, edges]))
         csr = Csr(indptr, indices[:edges], weights[:edges])
         return Rows.of(env, csr, weighted, real, place).hot

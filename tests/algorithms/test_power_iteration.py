@@ -11,7 +11,6 @@ from emulated import emulated, stand_in
 from networkx.algorithms.link_analysis.hits_alg import _hits_python
 
 import graphdask as gd
-from graphdask.algorithms._power_iteration import uniform
 
 N = 40
 
@@ -83,13 +82,6 @@ def test_the_first_multiplication_of_equal_scores_has_the_bits_of_any_other(monk
                 found = call(H, 0, 4)
                 for column in columns:
                     np.testing.assert_array_equal(getattr(found, column), getattr(given, column))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 64, 65])
-def test_equal_scores_are_powers_of_two(n):
-    first = uniform(gd.from_edges([0], [0], num_vertices=n))
-    assert np.frexp(first)[0] == 0.5
-    assert 0.5 / n < first <= 1 / n
 
 
 def test_iterations_that_end_too_early_are_said():

@@ -37,13 +37,13 @@ from graphdask.stream.run import STREAMED
 
 
 @pytest.fixture
-def toy(monkeypatch):
+def toy():
     """The toy algorithm, registered while the test runs."""
-    monkeypatch.setattr(graphdask.interface.registry, "ALGORITHMS", dict(graphdask.interface.registry.algorithms()))
     sys.modules.pop("toy_algorithm", None)
     importlib.import_module("toy_algorithm")
     yield graphdask.interface.registry.ALGORITHMS["in_degrees"]
     vars(gd).pop("in_degrees", None)
+    graphdask.interface.registry.ALGORITHMS.pop("in_degrees")
 
 
 def test_gd_has_it(toy):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from kernel_launch import values_of
 
-from graphdask.algorithms._shortest_tree import unreached
 from graphdask.kernels.common.packs import Pack
 from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
 from graphdask.kernels.sssp.sssp_tree_pack import Tree
@@ -51,7 +50,7 @@ class Rows:
         choice = [0, 0.25, 1, 3, 8] if weight.kind == "f" else [1, 1, 3, 8] if self.with_parents else [0, 1, 3, 8]
         self.weights = rng.choice(choice, len(self.indices))
         self.weights = np.ones(1, np.int32) if unweighted else self.weights.astype(weight)
-        self.none = unreached(self.kind)
+        self.none = self.kind.type(np.inf if self.kind.kind == "f" else np.iinfo(self.kind).max)
         self.distance = rng.integers(0, 2 * LIMIT, SLOTS).astype(self.kind)
         self.distance[rng.random(SLOTS) < 0.5] = self.none
         self.ids = rng.permutation(1000)[:OWNED].astype(self.index)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import replace
 
@@ -33,10 +32,10 @@ TINY = [
 
 
 @pytest.fixture
-def tiny(monkeypatch):
+def tiny(monkeypatch, host):
     monkeypatch.setattr(generate, "cases", lambda suite, chosen: TINY)
     monkeypatch.setattr(peers, "PEERS", ())
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    host.cores(2)
 
 
 def test_the_suites_have_the_sizes_of_the_paper():
@@ -66,9 +65,9 @@ def test_every_case_has_a_record_with_its_rate(tiny, tmp_path):
     }  # fmt: skip
 
 
-def test_what_this_machine_cannot_run_is_said_once(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
-    monkeypatch.setattr(generate, "measure", lambda *_, **__: pytest.fail("measured"))
+def test_what_this_machine_cannot_run_is_said_once(host, fault):
+    host.cores(2)
+    fault(generate, "measure", AssertionError("measured"))
     threads = generate.run("tiny", experiments=("threads",), device="cpu")
     assert [record["skipped"] for record in threads] == ["needs a GPU: on the CPU threads of cuPPA are simulated"]
     planned = generate._planned("tiny", ("scaling",), "cpu", 1, None, 4, 0.5)
@@ -176,13 +175,8 @@ def test_the_command_line_prints_records_of_a_single_graph():
     assert record["generator"] == "cuPPA-Hash"
 
 
-def test_a_run_that_fails_leaves_the_records_before(tiny, monkeypatch, tmp_path):
-    def failing(case, *arguments):
-        if case.experiment != "rate":
-            raise KeyboardInterrupt
-        return {"experiment": "rate", "n": case.n}
-
-    monkeypatch.setattr(generate, "_measured", failing)
+def test_a_run_that_fails_leaves_the_records_before(tiny, fault, tmp_path):
+    fault(generate, "_measured", KeyboardInterrupt, lambda case, *more: case.experiment != "rate")
     path = tmp_path / "records.jsonl"
     done = CliRunner().invoke(cli, ["bench", "generate", "--device", "cpu", "--output", str(path)])
     assert done.exit_code == 130

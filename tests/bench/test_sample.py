@@ -211,17 +211,13 @@ def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
 
 @pytest.mark.parametrize("suite", ["quick", "selection", "out-of-memory"])
 @pytest.mark.parametrize("as_json", [False, True], ids=["table", "json"])
-def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkeypatch, tmp_path):
+def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkeypatch, fault, watched, tmp_path):
     """Each row is in the file and on the screen before the next is measured; the table is told at the end."""
-    output, measured, seen = tmp_path / "records.jsonl", sample.Bench.measured, []
-
-    def stopped(self, call):
-        seen.append((output.read_text() if output.exists() else "").count("\n"))
-        if len(seen) == 4:
-            raise KeyboardInterrupt
-        return measured(self, call)
-
-    monkeypatch.setattr(sample.Bench, "measured", stopped)
+    output = tmp_path / "records.jsonl"
+    fault(sample.Bench, "measured", KeyboardInterrupt, lambda *given: len(seen) == 4)
+    seen = watched(
+        sample.Bench, "measured", lambda *given: len(output.read_text().splitlines() if output.exists() else ())
+    )
     monkeypatch.setitem(SUITES, (suite, "cpu"), Suite(5, ((5, 3),), ((5, (2,)),)))
     asked = ["bench", "sample", "--suite", suite, "--device", "cpu", "--repeats", "1", "--output", str(output)]
     done = CliRunner().invoke(cli, asked + ["--json"] * as_json)

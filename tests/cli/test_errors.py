@@ -8,6 +8,7 @@ import pytest
 
 from graphdask.commands.speaking import explain, in_options
 from graphdask.errors import DeadlineExceeded, InputError, PeerLost, VerificationError
+from graphdask.graph import construct
 
 
 def paragraph(result) -> str:
@@ -172,11 +173,8 @@ def test_debug_shows_the_traceback_before_or_after_the_command(call, place):
     assert result.stderr.strip().endswith("error: nosuch.txt: no such file")
 
 
-def test_an_error_that_nobody_expected_points_to_debug(call, path_graph, monkeypatch):
-    def broken(*args, **kwargs):
-        raise ZeroDivisionError("division by zero")
-
-    monkeypatch.setattr("graphdask.graph.construct.read_graph", broken)
+def test_an_error_that_nobody_expected_points_to_debug(call, path_graph, fault):
+    fault(construct, "read_graph", ZeroDivisionError("division by zero"))
     result = call("info", path_graph)
     assert result.exit_code == 1
     assert "ZeroDivisionError: division by zero" in paragraph(result)

@@ -9,6 +9,7 @@ from edge_sets import attached, edges_of
 
 import graphdask as gd
 from graphdask.commands.generate import GENERATORS
+from graphdask.results import writing
 
 PA = ("generate", "pa", "--vertices", "200", "--degree", "3", "--p", "0.3", "--seed", "2", "--device", "cpu")
 
@@ -120,11 +121,8 @@ def test_bad_input_is_refused_before_any_work(arguments, message, call, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["there.txt"]
 
 
-def test_what_fails_on_the_way_exits_with_1_and_leaves_nothing(call, tmp_path, monkeypatch):
-    def full(*arguments, **further):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("graphdask.results.writing.open_part", full)
+def test_what_fails_on_the_way_exits_with_1_and_leaves_nothing(call, tmp_path, fault):
+    fault(writing, "open_part", OSError(28, "No space left on device"))
     result = call(*PA, "--output", tmp_path / "g.txt")
     assert result.exit_code == 1
     assert "no space left on device; nothing is left of it" in " ".join(result.stderr.split())

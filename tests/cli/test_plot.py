@@ -148,12 +148,12 @@ def test_a_layout_keeps_neighbours_together_and_is_the_same_again():
 
 
 def test_the_grid_gives_the_repulsion_of_all_pairs():
-    from graphdask.plot.layout import _repulsion, _unit_charge
+    from graphdask.plot.layout import repulsion, unit_charge
 
     rng = np.random.default_rng(1)
     place, mass = rng.random((200, 2)), rng.integers(1, 5, 200).astype(float)
     difference = place[:, None] - place[None]
     square = (difference**2).sum(axis=2) + 1e-12
     exact = (mass[None, :, None] * difference / square[..., None]).sum(axis=1)
-    found = _repulsion(place, mass, _unit_charge())
+    found = repulsion(place, mass, unit_charge())
     assert np.median(np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)) < 0.05

@@ -199,11 +199,9 @@ def test_vertices_of_the_whole_graph(call, square, tmp_path):
 
 @pytest.mark.slow
 def test_every_method_can_be_asked_for(call, square, tmp_path):
-    from graphdask.sample._methods import METHODS
-
     file = tmp_path / "functions.py"
     file.write_text("def edge_bias(e):\n    return 2 if e.destination_degree > 1 else 1\n")
-    for method in METHODS:
+    for method in ("auto", "inverse", "rejection", "reservoir", "alias", "repeated", "updated", "bipartite"):
         done = call("sample", "run", file, square, "--select", method, "--depth", 1, "--output", tmp_path / method)
         assert done.exit_code == 0, done.output
     assert "'table' is not one of 'auto', 'inverse'" in said(call("sample", "run", file, square, "--select", "table"))

@@ -158,8 +158,8 @@ def test_a_stream_is_not_streamed_from_disk(pipe):
     assert "--memory is for a file that is streamed (.gdl), which standard input cannot hold" in said(result)
 
 
-def test_what_is_kept_is_deleted_also_after_an_error(pipe, monkeypatch, tmp_path):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+def test_what_is_kept_is_deleted_also_after_an_error(pipe, host, tmp_path):
+    host.temporary_folder(tmp_path)
     for data in (EDGES, b"1 x\n"):
         pipe(data, "info", "-")
     assert list(tmp_path.iterdir()) == []

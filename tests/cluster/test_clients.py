@@ -11,14 +11,9 @@ from graphdask.cluster.clients import connected
 
 
 @pytest.mark.parametrize("error", [OSError, ImportError, ValueError])
-def test_a_client_that_cannot_connect_is_closed_and_its_thread_ends(error, monkeypatch):
-    made = []
-
-    async def fail(self, **options):
-        made.append(self)
-        raise error("nobody there")
-
-    monkeypatch.setattr(Client, "_ensure_connected", fail)
+def test_a_client_that_cannot_connect_is_closed_and_its_thread_ends(error, fault, watched):
+    fault(Client, "_ensure_connected", error("nobody there"))
+    made = watched(Client, "_ensure_connected", lambda client, **options: client)
     before = set(threading.enumerate())
     with pytest.raises(error, match="nobody there"):
         connected("tcp://127.0.0.1:1", set_as_default=False)

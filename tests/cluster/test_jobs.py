@@ -209,16 +209,16 @@ def test_without_a_batch_system_it_says_so(call, tmp_path, monkeypatch, system, 
     assert not (tmp_path / "job").exists()
 
 
-def test_workers_on_gpus_want_dask_cuda(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+def test_workers_on_gpus_want_dask_cuda(host):
+    host.without("dask_cuda")
     with pytest.raises(MissingDependency, match="dask-cuda"):
         jobs.script(replace(JOB, gpus_per_task=1))
     jobs.script(replace(JOB, gpus_per_task=1, image="docker://graphdask"))  # the image has its own
     assert "dask cuda worker" in jobs.script(replace(JOB, gpus_per_task=1), complete=False)
 
 
-def test_a_dry_run_wants_nothing_and_says_what_the_job_would_lack(call, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+def test_a_dry_run_wants_nothing_and_says_what_the_job_would_lack(call, host):
+    host.without("dask_cuda")
     result = call("--slurm", "--gpus-per-task", 1, "--dry-run", "run", "bfs", "g.txt", "--source", "0")
     assert result.exit_code == 0, result.output
     assert "dask cuda worker" in result.stdout
@@ -255,11 +255,8 @@ def test_a_folder_that_cannot_be_made_is_refused(call, tmp_path):
     assert "cannot be written: Not a directory; name another" in said(result)
 
 
-def test_a_full_disk_is_said(tmp_path, monkeypatch):
-    def full(self: Path, text: str) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
+def test_a_full_disk_is_said(tmp_path, fault):
+    fault(Path, "write_text", OSError(28, "No space left on device"))
     with pytest.raises(WriteError, match="No space left on device"):
         scripts.write(replace(JOB, folder=str(tmp_path / "job")), "")
 

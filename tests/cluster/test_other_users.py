@@ -31,11 +31,11 @@ import asyncio, json, os, sys
 import distributed  # all of it before the user changes, who may not read it
 from distributed.comm import connect, tcp
 from graphdask.cluster import certificates
-from graphdask.cluster.tls import _with
+from graphdask.cluster.tls import security_with
 
 ports, pids, files = json.loads(sys.argv[1])
 texts = dict(zip(("cert", "key"), certificates.make()))
-own = _with({"ca_file": texts["cert"], **texts}).get_connection_args("client")
+own = security_with({"ca_file": texts["cert"], **texts}).get_connection_args("client")
 got = []
 
 

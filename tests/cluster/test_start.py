@@ -196,8 +196,8 @@ def test_a_worker_without_gpu_among_workers_with_one_is_named():
     ("workers", "words"),
     [(1000, "this host: .* 1000 cores of [12], .* GiB"), (10**6, "this host: .* GiB"), (10**18, "any host")],
 )
-def test_more_workers_than_a_host_can_run_are_refused_before_any_is_started(workers, words, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+def test_more_workers_than_a_host_can_run_are_refused_before_any_is_started(workers, words, host):
+    host.cores(2)
     began = time.monotonic()
     with pytest.raises(gd.InputError, match=rf"workers={workers} are too many for {words}"):
         gd.cluster.start(workers=workers, device="cpu")

@@ -16,7 +16,7 @@ from graphdask.comm.protocol import META, Cancel
 from graphdask.comm.shm import communicator as shm
 from graphdask.comm.shm.board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
-from graphdask.comm.shm.memory import SMALLEST, Outbox, Window, _driver_memory
+from graphdask.comm.shm.memory import SMALLEST, Outbox, Window, driver_memory
 from graphdask.comm.threads import run_threads
 from graphdask.comm.tuning import COMM
 from graphdask.device.backend import get_backend
@@ -109,10 +109,10 @@ def test_memory_that_a_pool_holds_is_given_back_before_a_gpu_has_none(refusals):
 
     left = []
     if refusals < 2:
-        assert _driver_memory(Cupy, 1 << 21) == 1 << 21
+        assert driver_memory(Cupy, 1 << 21) == 1 << 21
     else:
         with pytest.raises(OverBudget, match="no 2 MiB are left on the GPU for what a rank sends"):
-            _driver_memory(Cupy, 1 << 21)
+            driver_memory(Cupy, 1 << 21)
     assert freed == ([1] if refusals else [])
 
 

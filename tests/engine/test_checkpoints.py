@@ -260,11 +260,8 @@ def test_an_address_is_a_folder():
     np.testing.assert_array_equal(again.rank, r.rank)
 
 
-def test_a_full_disk_is_no_error_of_the_run(tmp_path, monkeypatch, caplog):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Folder, "write", full)
+def test_a_full_disk_is_no_error_of_the_run(tmp_path, fault, caplog):
+    fault(Folder, "write", OSError(28, "No space left on device"))
     r = gd.pagerank(graph().partition(2), checkpoint=tmp_path, every=5)
     np.testing.assert_array_equal(r.rank, gd.pagerank(graph().partition(1)).rank)
     assert r.stats.checkpoints["written"] == 0

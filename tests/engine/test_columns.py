@@ -94,8 +94,8 @@ def test_names_are_values_of_the_host(gpu):
         found.column("parent", device="cuda")
 
 
-def test_errors_say_what_to_do(monkeypatch):
-    monkeypatch.setattr("graphdask.device.backend.cuda_device_count", lambda: 0)
+def test_errors_say_what_to_do(host):
+    host.without("cupy")
     found = gd.bfs(ring().partition(device="cpu"), 7)
     with pytest.raises(Unsupported, match=r'column\(\'depth\', device="cuda"\) needs CuPy and a GPU.*device="cpu"'):
         found.column("depth", device="cuda")

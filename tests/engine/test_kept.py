@@ -8,7 +8,6 @@ import subprocess
 import sys
 from functools import cache
 
-import numba
 import pytest
 
 from graphdask.kernels import folder_of, kernel_files, module_name, text_of
@@ -51,11 +50,11 @@ assert gd.sample.random_walk(G, [0], 3, seed=1).walks.tolist() == [[0, 1, 2, 0]]
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch, host):
     """The user's cache folder, empty, for this process too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    host.numba(CACHE_DIR="")
     return tmp_path / "graphdask" / "kernels"
 
 
@@ -102,10 +101,10 @@ def test_a_change_of_a_kernel_moves_the_families_that_it_is_part_of(changed, fam
     assert {family for family in all_families if after[family] != before[family]} == families
 
 
-def test_another_level_of_optimisation_is_kept_apart(monkeypatch):
+def test_another_level_of_optimisation_is_kept_apart(host):
     found = set()
     for level in (1, 3):
-        monkeypatch.setattr(numba.config, "OPT", level)
+        host.numba(OPT=level)
         found.add((kept.digest.__wrapped__("text"), kept.digest.__wrapped__(text_of("core_number.py"))))
     assert len({digest for pair in found for digest in pair}) == 4
 
@@ -133,10 +132,10 @@ def test_a_few_digests_stay(home):
     }
 
 
-def test_other_functions_and_a_folder_of_the_users_choice_are_left_to_numba(home, monkeypatch):
+def test_other_functions_and_a_folder_of_the_users_choice_are_left_to_numba(home, host):
     assert place(__file__) is None
     assert place() is not None
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "/somewhere")
+    host.numba(CACHE_DIR="/somewhere")
     assert place() is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from graphdask.device.backend import get_backend
 from graphdask.errors import KernelError, MissingDependency
-from graphdask.gang.waiting import _on_worker
+from graphdask.gang.waiting import with_what_to_do
 from graphdask.kernels import module_of, name_at, text_of
 from graphdask.kernels.common import kept
 from graphdask.kernels.common.included import cuda_source
@@ -102,9 +102,9 @@ def test_twins_are_kept_by_a_digest_of_all_that_is_in_them(somebody, monkeypatch
     assert len(found) == 5
 
 
-def test_numba_is_told_where_they_are_kept(somebody, tmp_path, monkeypatch):
+def test_numba_is_told_where_they_are_kept(somebody, tmp_path, monkeypatch, host):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(kept.config, "CACHE_DIR", "")
+    host.numba(CACHE_DIR="")
     ones = module_of("somebody.kernels.one").ones
     place = kept.ByDigest.from_function(ones.py_func, str(somebody / "kernels" / "one.py"))
     assert place.get_cache_path().endswith(kept.named("somebody.kernels.one"))
@@ -114,6 +114,6 @@ def test_numba_is_told_where_they_are_kept(somebody, tmp_path, monkeypatch):
     "error", [ModuleNotFoundError("No module named 'a.b'"), Exception("ModuleNotFoundError(\"No module named 'a.b'\")")]
 )
 def test_a_worker_without_a_package_is_named(error):
-    said = str(_on_worker(error, "tcp://1.2.3.4:5"))
+    said = str(with_what_to_do(error, "tcp://1.2.3.4:5"))
     assert said.startswith("the worker tcp://1.2.3.4:5 has no module a.b; install the package")
-    assert _on_worker(other := ValueError("No module named 'a'"), "tcp://1.2.3.4:5") is other
+    assert with_what_to_do(other := ValueError("No module named 'a'"), "tcp://1.2.3.4:5") is other

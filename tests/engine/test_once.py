@@ -29,9 +29,9 @@ print(compiling.process().kernels)
 
 
 @pytest.fixture
-def counted(tmp_path, monkeypatch):
+def counted(tmp_path, host):
     """A twin that is kept in an empty folder, and how to make what another process has of it."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    host.numba(CACHE_DIR=str(tmp_path))
 
     def count(x):
         return x.sum() + 1
@@ -85,15 +85,10 @@ def test_a_kernel_that_another_process_compiles_is_waited_for_and_loaded(counted
     assert since(before).seconds > 0, "waiting counts as compiling"
 
 
-def test_a_process_that_waits_in_vain_compiles_and_waits_for_nothing_more(counted, monkeypatch):
+def test_a_process_that_waits_in_vain_compiles_and_waits_for_nothing_more(counted, monkeypatch, fault, watched):
     monkeypatch.setattr(once, "LONGEST", 0.02)
-    tries = []
-
-    def taken(file, operation):
-        tries.append(file)
-        raise BlockingIOError
-
-    monkeypatch.setattr(fcntl, "flock", taken)
+    fault(fcntl, "flock", BlockingIOError)
+    tries = watched(fcntl, "flock")
     kernel = counted()
     assert kernel(np.ones(4)) == 5
     assert tries
@@ -111,12 +106,9 @@ def test_a_kernel_that_cannot_be_compiled_leaves_no_lock(counted, tmp_path):
     assert kernel(np.ones(4)) == 5
 
 
-def test_a_folder_in_which_nothing_can_be_locked_is_no_obstacle(counted, monkeypatch):
-    def refused(*_):
-        raise PermissionError
-
-    monkeypatch.setattr(once.os, "open", refused)
-    assert once._lock(once.Path("somewhere"), "twin") is False
-    monkeypatch.undo()
-    monkeypatch.setattr(once.fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError("no locks")))
-    assert once._is_free(0)
+def test_a_folder_in_which_nothing_can_be_locked_is_no_obstacle(counted, fault):
+    fault(os, "open", PermissionError, lambda path, *how: str(path).endswith(".lock"))
+    assert counted()(np.ones(3)) == 4
+    fault.over()
+    fault(fcntl, "flock", OSError("no locks"))
+    assert counted()(np.ones(3, np.float32)) == 4

@@ -113,8 +113,7 @@ class Noted:
         self.reported.append("wait")
 
 
-def test_no_more_lanes_are_taken_than_there_are_launches(monkeypatch):
-    monkeypatch.setattr(Noted, "reported", [])
+def test_no_more_lanes_are_taken_than_there_are_launches():
     backend = CudaBackend.__new__(CudaBackend)
     backend.xp = SimpleNamespace(cuda=SimpleNamespace(Stream=Noted, Event=Noted, get_current_stream=Noted))
     lanes = Lanes(backend, 4)

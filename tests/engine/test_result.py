@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import dask
 import numpy as np
 import pyarrow.parquet
@@ -53,18 +55,13 @@ def test_a_parquet_file_holds_the_result(kind, parts, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["result.parquet"]
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, fault):
     graph, source = graph_of("strings", 2)
     result = gd.bfs(graph, source)
     with pytest.raises(gd.InputError, match="absent"):
         result.to_parquet(tmp_path / "absent" / "result.parquet")
 
-    def fails(table, path):
-        with open(path, "wb") as half:
-            half.write(b"PAR1")
-        raise MemoryError
-
-    monkeypatch.setattr(pyarrow.parquet, "write_table", fails)
+    fault(pyarrow.parquet, "write_table", MemoryError, lambda table, path: Path(path).write_bytes(b"PAR1"))
     with pytest.raises(MemoryError):
         result.to_parquet(tmp_path / "result.parquet")
     assert list(tmp_path.iterdir()) == []

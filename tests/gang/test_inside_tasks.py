@@ -70,8 +70,8 @@ def test_results_are_verified_and_fetched_inside_a_task():
 
 
 @pytest.mark.slow
-def test_the_thread_of_a_program_leaves_no_pool(monkeypatch):
-    monkeypatch.setattr(distributed, "secede", lambda: pytest.fail("this thread is of no pool"))
+def test_the_thread_of_a_program_leaves_no_pool(fault):
+    fault(distributed, "secede", AssertionError("this thread is of no pool"))
     with dask_cluster(2) as client:
         assert gd.bfs(generated(50), 1, client=client).stats.ranks == 2
 

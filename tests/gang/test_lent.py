@@ -56,7 +56,7 @@ def test_small_columns_and_those_of_other_hosts_are_sent(column):
     assert lent.Lend("depth", "")(rank_with(column)) is column
 
 
-def test_a_column_of_workers_is_lent_and_closed(two_workers, monkeypatch, watched):
+def test_a_column_of_workers_is_lent_and_closed(two_workers, fault, watched):
     n = lent.LEAST
     G = gd.from_edges(np.arange(n - 1), np.arange(1, n)).partition(2, by="range", device="cpu")
     found = gd.bfs(G, n - 9, client=two_workers)
@@ -67,10 +67,7 @@ def test_a_column_of_workers_is_lent_and_closed(two_workers, monkeypatch, watche
     assert {loan.pid for loan in taken}.isdisjoint({os.getpid()})
     assert len(taken) == 2
 
-    def refused(loan: lent.Loan) -> np.ndarray:
-        raise PermissionError("not to be seen")
-
-    monkeypatch.setattr(lent.Loan, "taken", refused)
+    fault(lent.Loan, "taken", PermissionError("not to be seen"))
     np.testing.assert_array_equal(found.parent[n - 8 :], np.arange(n - 9, n - 1))
     two_workers.submit(lambda: None).result()
     for _ in range(200):

@@ -29,22 +29,13 @@ def address():
 
 
 @pytest.mark.parametrize("at", [0, 1, 3, 6])
-def test_a_client_that_is_closed_during_a_call_has_lost_its_scheduler(address, at, monkeypatch):
+def test_a_client_that_is_closed_during_a_call_has_lost_its_scheduler(address, at, watched):
     """As its scheduler closes it; `at` is the task before which that happens."""
     with Client(address, set_as_default=False) as client:
-        usual, calls = DaskGang.submit, []
-
-        def submit(gang, *arguments, **options):
-            if len(calls) == at:
-                client.close()
-            calls.append(arguments)
-            return usual(gang, *arguments, **options)
-
-        monkeypatch.setattr(DaskGang, "submit", submit)
+        calls = watched(DaskGang, "submit", lambda *task, **how: len(calls) == at and client.close())
         with pytest.raises(SchedulerLost, match="the scheduler ended, and closed its clients, while this call needed"):
             gd.bfs(generated(), 1, client=client)
         assert len(calls) > at
-        monkeypatch.undo()
         with pytest.raises(InputError, match="the Dask client is closed; open a new one"):
             gd.bfs(generated(), 1, client=client)
     with Client(address, set_as_default=False) as other:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -45,13 +46,15 @@ def test_who_asks_is_heard(log, wanted):
     assert is_watched(wanted) is wanted
 
 
-def test_a_notebook_without_widgets_gets_the_bar_of_a_terminal(monkeypatch):
+def test_a_notebook_without_widgets_gets_the_bar_of_a_terminal(monkeypatch, host):
     shell(monkeypatch, SimpleNamespace(kernel=object()))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    host.without("ipywidgets")
     assert bar_class().__module__ == "tqdm.std"
 
 
 def test_a_notebook_with_widgets_gets_theirs(monkeypatch):
     shell(monkeypatch, SimpleNamespace(kernel=object(), config={"IPKernelApp": {}}))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    widgets = ModuleType("ipywidgets")
+    widgets.__spec__ = ModuleSpec("ipywidgets", None)
+    monkeypatch.setitem(sys.modules, "ipywidgets", widgets)
     assert bar_class().__module__ == "tqdm.notebook"

@@ -11,8 +11,7 @@ import pytest
 from scipy import stats
 
 from graphdask.device.backend import get_backend
-from graphdask.generate.binomial import _log_factorial as log_factorial
-from graphdask.generate.binomial import binomial
+from graphdask.generate.binomial import binomial, log_factorial
 from graphdask.generate.erdos_renyi import ErdosRenyi, erdos_renyi
 
 CPU = get_backend("cpu")

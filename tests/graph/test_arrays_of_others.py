@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -130,9 +129,8 @@ def test_a_device_array_stays_where_it_is(of_device):
     assert given_array("seeds", there).tolist() == list(range(5))
 
 
-def test_a_device_array_without_cupy_or_device_is_refused(monkeypatch):
-    backends = importlib.import_module("graphdask.device.backend")
-    monkeypatch.setattr(backends, "cuda_device_count", lambda: 0)
+def test_a_device_array_without_cupy_or_device_is_refused(host):
+    host.without("cupy")
     given = OnDevice(emulated().xp.asarray(np.arange(5)))
     with pytest.raises(MissingDependency, match=r"src is on a GPU, and CuPy.* pip install"):
         gd.from_edges(given, given)

@@ -254,21 +254,18 @@ def test_a_batch_of_too_many_edges_is_refused(tuned):
     assert D.update(insert=([5, 6], [0, 0]), delete=([0], [1])).vertices == 2
 
 
-def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
+def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(fault):
     D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(2))
     D.update(insert=([0], [2]))
-    again = dynamic.apply_batch
+    apply = dynamic.apply_batch
 
-    def fails_on_one_rank(backend, part, *batch):
-        again(backend, part, *batch)
-        if part.rank == 1:
-            raise gd.OverBudget("no more memory")
-        return part
+    def on_one_rank(backend, part, *batch):
+        return part.rank == 1 and apply(backend, part, *batch) is not None
 
-    monkeypatch.setattr(dynamic, "apply_batch", fails_on_one_rank)
+    fault(dynamic, "apply_batch", gd.OverBudget("no more memory"), on_one_rank)
     with pytest.raises(gd.OverBudget, match="no more memory"):
         D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
-    monkeypatch.undo()
+    fault.over()
     assert (D.version, D.num_vertices, D.num_edges) == (1, 3, 4)
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0), (0, 2)])
     assert D.update(delete=([0], [2])).deleted == 1

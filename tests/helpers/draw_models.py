@@ -11,7 +11,6 @@ import graphdask as gd
 from graphdask.kernels.common.hash import hashed, key
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_END, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
 from graphdask.kernels.neighbors.successive import MOST_REDRAWS
-from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.spec import Spec
 from graphdask.sample.tuning import SAMPLE
 
@@ -112,6 +111,10 @@ def check_floyd(degree, k, seed):
         assert rows[instance].tolist() == floyd(numbers_of(seed, instance, degree), degree, k)
         numbers = numbers_of(seed, instance, degree)
         assert again[instance].tolist() == [next(numbers) * degree >> 64 for _ in range(k)]
+
+
+REDRAWN = ("repeated", "bipartite")
+"""Methods that draw again what is drawn already."""
 
 
 def check_by_weight(weights, values, k, instances=3, collisions=None):

@@ -7,6 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 
+def string_array(strings):
+    """Strings of any length, in an array of NumPy."""
+    return np.array(strings, np.dtypes.StringDType())
+
+
 def table_of_types(count, seed=3):
     """A column of every type, some with nulls; categories that no row holds, and with an order."""
     rng = np.random.default_rng(seed)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
-import shutil
 import threading
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
-import numpy as np
 import pytest
 
 import graphdask as gd
@@ -150,19 +148,14 @@ def test_what_is_not_there_or_damaged_is_named_as_it_was_given(address, error, m
     assert "graphdask-stream" not in str(raised.value)
 
 
-def test_a_protocol_without_its_package_says_what_to_install(monkeypatch):
-    def refuse(*arguments, **options):
-        raise ImportError("Install s3fs to access S3")
-
-    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
+def test_a_protocol_without_its_package_says_what_to_install(fault):
+    fault(fsspec.core, "url_to_fs", ImportError("Install s3fs to access S3"))
     with pytest.raises(MissingDependency, match=r"s3://bucket/g.csv cannot be opened: Install s3fs"):
         gd.read_graph("s3://bucket/g.csv")
 
 
-def test_options_go_to_the_file_system(memory, monkeypatch):
-    seen = []
-    real = fsspec.core.url_to_fs
-    monkeypatch.setattr(fsspec.core, "url_to_fs", lambda address, **options: seen.append(options) or real(address))
+def test_options_go_to_the_file_system(memory, watched):
+    seen = watched(fsspec.core, "url_to_fs", lambda address, **options: options)
     memory.pipe("/here/g.csv", TEXT)
     gd.read_graph("memory://here/g.csv", storage_options={"anon": True})
     assert seen == [{"anon": True}]
@@ -172,9 +165,9 @@ def test_options_go_to_the_file_system(memory, monkeypatch):
         gd.read_graph("memory://here/g.csv", storage_options=[1])
 
 
-def test_a_full_disk_and_odd_objects(memory, monkeypatch):
+def test_a_full_disk_and_odd_objects(memory, host):
     memory.pipe("/here/g.csv", TEXT)
-    monkeypatch.setattr(addresses.shutil, "disk_usage", lambda folder: np.rec.array([(0, 0, 10)], names="a,b,free")[0])
+    host.free_disk(10)
     with pytest.raises(WriteError, match=r"has 39 bytes, and .* has 10 free; set TMPDIR"):
         gd.read_graph("memory://here/g.csv")
 
@@ -186,12 +179,12 @@ def test_a_full_disk_and_odd_objects(memory, monkeypatch):
         gd.read_graph(Odd())
 
 
-def test_the_disk_must_have_space_for_all_files_of_a_pattern_before_any_is_copied(memory, monkeypatch):
+def test_the_disk_must_have_space_for_all_files_of_a_pattern_before_any_is_copied(memory, host, fault):
     for name in "abc":
         memory.pipe(f"/p/{name}.csv", TEXT)
     free = 2 * len(TEXT)
-    monkeypatch.setattr(addresses.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(free, 0, free))
-    monkeypatch.setattr(type(memory), "open", lambda *args, **options: pytest.fail("a file is copied"))
+    host.free_disk(free)
+    fault(type(memory), "open", AssertionError("a file is copied"))
     with pytest.raises(
         WriteError, match=rf"memory://p/\*\.csv, 3 files, has {3 * len(TEXT)} bytes, and .* {free} free"
     ):

@@ -10,7 +10,7 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskError
-from graphdask.io import EdgeList, native, read_edges, write_edges
+from graphdask.io import EdgeList, native, read_edges, slices, spilled_edges, write_edges
 
 
 @pytest.fixture(params=[300])
@@ -82,13 +82,13 @@ def test_pages_are_checked_where_they_are_read(tmp_path, rng):
     data = bytearray(path.read_bytes())
     data[int(arrays_of(path)[2]["dst"]["offset"]) + 3_000_000] ^= 1
     path.write_bytes(data)
-    from graphdask.io import _spill, spilled_edges
 
     mapped = spilled_edges(path, tmp_path, 1 << 24)
-    assert len(_spill.part(mapped.dst, 0, 100_000)) == 100_000
-    assert len(_spill.part(mapped.src, 0, 400_000)) == 400_000
+    pieces = slices(mapped.dst, size=100_000)
+    assert len(next(pieces)[1]) == 100_000
+    assert sum(len(piece) for _, piece in slices(mapped.src, size=100_000)) == 400_000
     with pytest.raises(FormatError, match="dst is damaged"):
-        _spill.part(mapped.dst, 300_000, 400_000)
+        list(pieces)
 
 
 def test_a_file_of_the_first_version_is_read_and_says_that_it_has_no_checksums(edges, tmp_path):

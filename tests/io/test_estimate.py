@@ -15,6 +15,7 @@ from memory import free
 
 import graphdask as gd
 from graphdask.gang.offered import offered
+from graphdask.graph import construct
 from graphdask.io import _estimate
 
 FILES = ("g.txt", "g.csv.gz", "g.mtx", "g.npz", "g.gdg", "g.parquet", "folder/")
@@ -100,17 +101,13 @@ def test_what_is_small_is_read_and_what_is_wrong_is_said_by_its_reader(tmp_path,
         gd.read_graph(tmp_path / "none.txt")
 
 
-def test_memory_that_runs_out_is_an_error_with_the_same_advice(graph, tmp_path, monkeypatch):
+def test_memory_that_runs_out_is_an_error_with_the_same_advice(graph, tmp_path, fault):
     path = written(graph, "g.txt", tmp_path)
-
-    def full(*arguments):
-        raise np._core._exceptions._ArrayMemoryError((1 << 50,), np.dtype(np.int64))
-
-    monkeypatch.setattr("graphdask.graph.construct.Graph", full)
+    fault(construct, "Graph", np._core._exceptions._ArrayMemoryError((1 << 50,), np.dtype(np.int64)))
     with pytest.raises(gd.OverBudget, match=r"memory has run out while it was read \(Unable to allocate .*build\("):
         gd.read_graph(path)
     with pytest.raises(gd.OverBudget, match=r"run out \(Unable to allocate .*disk: .*build\(G"), offered(graph):
-        full()
+        construct.Graph()
 
 
 PEAKS = """if True:

@@ -12,11 +12,11 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from tables_of_columns import string_array
 
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.io import EdgeList, read_edges, write_edges
-from graphdask.io._table import string_array
 
 FILES = ["g.txt", "g.el.gz", "g.csv", "g.csv.gz", "g.csv.xz", "g.csv.bz2", "g.tsv", "g.parquet", "g.npz", "g.gdg"]
 FOLDERS = ["edgelist/", "csv/", "parquet/", "npz/", "native/"]

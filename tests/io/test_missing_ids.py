@@ -9,7 +9,6 @@ import pytest
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.io import read_edges
-from graphdask.io._header import MISSING_WORDS
 
 PANDAS = [
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL",
@@ -22,10 +21,6 @@ def file(tmp_path, name, *lines):
     path = tmp_path / name
     path.write_text("".join(line + "\n" for line in lines))
     return path
-
-
-def test_the_words_are_those_of_pandas_and_databases():
-    assert {word.encode() for word in [*PANDAS, "\\N"]} <= MISSING_WORDS
 
 
 def test_errors_speak_of_strings_where_a_format_has_them(tmp_path):

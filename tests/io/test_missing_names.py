@@ -9,7 +9,6 @@ import pytest
 
 import graphdask as gd
 from graphdask.io import read_edges, spilled_edges
-from graphdask.io._header import MISSING_WORDS
 
 SRC, DST = ["ann", "NULL", "cid", "NULL"], ["bob", "cid", "\\N", "dan"]
 
@@ -45,7 +44,7 @@ def test_they_are_an_error_that_names_column_row_count_and_argument(write, tmp_p
 
 @FILES
 def test_every_word_that_is_missing_in_a_text_is_missing_there(write, tmp_path):
-    for word in sorted(word.decode() for word in MISSING_WORDS):
+    for word in ("#N/A", "NULL", "NaN", "None", "nan", "null", "<NA>", "\\N", "nil", "-", "?", "N.A.", "#DIV/0!"):
         with pytest.raises(gd.FormatError, match=r"row 2: .*dst.* in 1 row;"):
             read_edges(write(tmp_path, ["a", "b", "c"], ["b", "c", word]))
 

@@ -8,6 +8,7 @@ import struct
 import numpy as np
 import pytest
 
+from graphdask.io import _table
 from graphdask.io._lines import ID, SKIP, VALUE, Columns
 from graphdask.io._open import Source
 from graphdask.io._table import (
@@ -125,16 +126,12 @@ def test_compiled_ragged_lines_are_the_plain_ones():
 
 
 @pytest.mark.parametrize("ragged", [False, True])
-def test_ids_of_19_digits_are_parsed_compiled(ragged, monkeypatch):
+def test_ids_of_19_digits_are_parsed_compiled(ragged, fault):
     rng = random.Random(5)
     most = 2**63 - 1
     ids = [10**18, most, most - 1, most - 7, most - 10, *(rng.randrange(10**18, most) for _ in range(95))]
     data = "".join(f"{u} {v}\n" for u, v in zip(ids[::2], ids[1::2], strict=True)).encode()
-
-    def none(*line):
-        raise AssertionError("a line was given to Python")
-
-    monkeypatch.setattr(f"graphdask.io._table.{'parse_integers' if ragged else 'parse_line'}", none)
+    fault(_table, "parse_integers" if ragged else "parse_line", AssertionError("a line was given to Python"))
     found = _ragged_compiled(block(data), b"%") if ragged else _rows_compiled(block(data), Columns((ID, ID)))
     values = found.columns[0] if ragged else np.stack(found.columns, axis=1).ravel()
     assert values.tolist() == ids
@@ -179,11 +176,9 @@ def test_blocks_of_any_size_hold_the_same_rows(tmp_path, size, end, monkeypatch)
         assert sum(part.lines for part in parts) == 400
 
 
-def test_an_error_far_inside_a_large_file_names_its_line(tmp_path, monkeypatch):
+def test_an_error_far_inside_a_large_file_names_its_line(tmp_path):
     path = tmp_path / "g.txt"
-    path.write_text("1 2\n" * 50000 + "1 x\n" + "1 2\n" * 50000)
-    blocks = Source.blocks
-    monkeypatch.setattr(Source, "blocks", lambda self, skip, size, mapped: blocks(self, skip, 3000))
+    path.write_text("1 2\n" * 400_000 + "1 x\n" + "1 2\n" * 400_000)  # several blocks of a MiB
     for threads in (1, 3):
-        with pytest.raises(ValueError, match=r"g.txt:50001: vertex id 'x' is not a number"):
+        with pytest.raises(ValueError, match=r"g.txt:400001: vertex id 'x' is not a number"):
             read_table(Source(path), Columns((ID, ID)), Reading(threads, compiled=True))

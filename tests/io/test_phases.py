@@ -131,15 +131,8 @@ def test_a_graph_of_arrays_shows_no_bar_where_none_is_wanted(bars):
     assert not bars.shown
 
 
-def test_the_bar_is_full_when_the_graph_is_there(bars, file, monkeypatch):
-    made = []
-
-    class Noting(construct.Graph):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-            made.append(len(bars.shown))
-
-    monkeypatch.setattr(construct, "Graph", Noting)
+def test_the_bar_is_full_when_the_graph_is_there(bars, file, watched):
+    made = watched(construct.Graph, "__init__", answer=lambda nothing: len(bars.shown))
     gd.read_graph(file)
     assert all(share < 1.0 for _, share in bars.shown[: made[0]])
     assert [share for _, share in bars.shown[made[0] :]] == [phases.LAST, 1.0]

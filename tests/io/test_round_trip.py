@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from tables_of_columns import string_array
 
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
 from graphdask.io import FORMATS, EdgeList, detect_format, read_edges, write_edges
-from graphdask.io._table import string_array
 
 NAMES = ["g.txt", "g.txt.gz", "g.el.xz", "g.csv", "g.csv.bz2", "g.parquet", "g.npz", "g.gdg"]
 

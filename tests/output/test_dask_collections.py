@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import ClassVar
 
 import dask
@@ -101,15 +100,8 @@ def test_devices_that_there_are_not_are_refused():
         gd.from_edges([0], [1]).to_dask_array(device="tpu")
 
 
-def test_without_data_frames_the_extra_is_named(monkeypatch):
-    usual = builtins.__import__
-
-    def without(name, *arguments, **keywords):
-        if name == "dask.dataframe":
-            raise ImportError(name)
-        return usual(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+def test_without_data_frames_the_extra_is_named(host):
+    host.without("dask.dataframe")
     with pytest.raises(MissingDependency, match=r"graphdask\[dataframe\]"):
         gd.from_edges([0], [1]).to_dask_dataframe()
 

@@ -168,11 +168,8 @@ def test_an_option_with_a_check_of_its_own_is_refused_in_its_own_words(G):
         gd.betweenness(G, weight=1)
 
 
-def test_a_module_that_is_imported_by_its_package_costs_no_look_for_what_is_meant(monkeypatch):
-    def looked(*arguments):
-        raise AssertionError("every import of a module would load all algorithms")
-
-    monkeypatch.setattr(suggest, "names", looked)
+def test_a_module_that_is_imported_by_its_package_costs_no_look_for_what_is_meant(fault):
+    fault(suggest, "names", AssertionError("every import of a module would load all algorithms"))
     assert "did you mean" not in str(suggest.no_attribute("graphdask.stream", "run", []))
     with pytest.raises(AssertionError, match="all algorithms"):
         suggest.no_attribute("graphdask.stream", "runs", [])

@@ -7,7 +7,6 @@ import importlib.util
 import math
 import pickle
 import struct
-import tempfile
 from math import sqrt
 
 import numpy as np
@@ -320,9 +319,9 @@ def test_zeros_infinities_and_nan_behave_as_in_python():
         assert struct.pack("d", function(a, b, np.zeros(1, np.int32))) == struct.pack("d", a % b)
 
 
-def test_random_functions_return_what_python_returns(rng, tmp_path, monkeypatch):
+def test_random_functions_return_what_python_returns(rng, tmp_path, monkeypatch, host):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what will not come again is not kept
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    host.temporary_folder(tmp_path)
     texts = ["import math"]
     results = [str(rng.choice(["int", "float", "bool"])) for _ in range(12)]
     for k, result in enumerate(results):

@@ -96,15 +96,8 @@ def test_files_hold_the_whole_and_one_chunk_is_alive_at_a_time(tmp_path, monkeyp
     assert folder_of(tmp_path / "walks") == {"walks": whole.walks.tolist(), "lengths": whole.lengths.tolist()}
 
 
-def test_nothing_is_left_of_files_where_a_chunk_fails(tmp_path, monkeypatch):
-    verify = Samples.verify
-
-    def fails(self):
-        if self.sampler.first:
-            raise VerificationError("wrong")
-        return verify(self)
-
-    monkeypatch.setattr(Samples, "verify", fails)
+def test_nothing_is_left_of_files_where_a_chunk_fails(tmp_path, fault):
+    fault(Samples, "verify", VerificationError("wrong"), lambda samples: samples.sampler.first)
     with pytest.raises(VerificationError):
         in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(tmp_path / "walks", verify=True)
     assert not (tmp_path / "walks").exists()
@@ -116,20 +109,19 @@ def test_nothing_is_left_of_files_where_a_chunk_fails(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
-def test_a_call_that_broke_off_goes_on_after_its_complete_chunks(after, tmp_path, monkeypatch, watched):
-    write, path = Samples.write_into, tmp_path / "walks"
+def test_a_call_that_broke_off_goes_on_after_its_complete_chunks(after, tmp_path, fault, watched):
+    path = tmp_path / "walks"
 
-    def breaks(self, folder, prefix, out):
-        if prefix == f"part-{after:05d}":
+    def half(samples, folder, prefix, out):
+        if broken := prefix == f"part-{after:05d}":
             (folder / f"{prefix}-00000.parquet").write_bytes(b"half")
-            raise KeyboardInterrupt
-        return write(self, folder, prefix, out)
+        return broken
 
-    monkeypatch.setattr(Samples, "write_into", breaks)
+    fault(Samples, "write_into", KeyboardInterrupt, half)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             in_chunks(sample.random_walk, G.partition(3), STARTS, 9, chunk=10).to_parquet(path, resume=True)
-    monkeypatch.undo()
+    fault.over()
     assert not path.exists()
     drawn = watched(Samples, "write_into", lambda made, folder, prefix, out: prefix)
     found = in_chunks(sample.random_walk, G.partition(2), STARTS, 9, chunk=10).to_parquet(path, resume=True)
@@ -140,15 +132,9 @@ def test_a_call_that_broke_off_goes_on_after_its_complete_chunks(after, tmp_path
     assert [file.name for file in tmp_path.iterdir()] == ["walks"]
 
 
-def test_chunks_of_another_call_are_refused_and_stay(tmp_path, monkeypatch):
-    write, path = Samples.write_into, tmp_path / "walks"
-
-    def breaks(self, folder, prefix, out):
-        if prefix == "part-00002":
-            raise KeyboardInterrupt
-        return write(self, folder, prefix, out)
-
-    monkeypatch.setattr(Samples, "write_into", breaks)
+def test_chunks_of_another_call_are_refused_and_stay(tmp_path, fault):
+    path = tmp_path / "walks"
+    fault(Samples, "write_into", KeyboardInterrupt, lambda samples, folder, prefix, out: prefix == "part-00002")
     with pytest.raises(KeyboardInterrupt):
         in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(path, resume=True)
     kept = sorted(file.name for file in (tmp_path / "walks.unfinished").iterdir())

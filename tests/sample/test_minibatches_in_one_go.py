@@ -42,11 +42,8 @@ def on_device(made, device, monkeypatch, seed=0, **how):
 
 
 @pytest.fixture
-def only_in_one_go(monkeypatch):
-    def superstep(*_):
-        raise AssertionError("drawn hop by hop")
-
-    monkeypatch.setattr(MinibatchTraversal, "superstep", superstep)
+def only_in_one_go(fault):
+    fault(MinibatchTraversal, "superstep", AssertionError("drawn hop by hop"))
 
 
 def host(array):

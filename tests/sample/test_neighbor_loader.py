@@ -266,11 +266,8 @@ def test_a_pass_that_is_left_ends_its_threads_and_has_drawn_no_more_than_it_may(
     assert not loading_threads()
 
 
-def test_an_error_comes_to_who_asks_for_the_batch(graph, monkeypatch):
-    def fails(*arguments, **options):
-        raise OverBudget("too much")
-
-    monkeypatch.setattr(execute, "sample", fails)
+def test_an_error_comes_to_who_asks_for_the_batch(graph, fault):
+    fault(execute, "sample", OverBudget("too much"))
     with pytest.raises(OverBudget, match="too much"):
         next(iter(NeighborLoader(graph, [2])))
     assert not loading_threads()

@@ -31,16 +31,14 @@ DRAWN = {
 
 @pytest.mark.parametrize("placement", ["replicated", "partitioned", "streamed"])
 @pytest.mark.parametrize("name", DRAWN)
-def test_progress_while_it_runs(name, placement, monkeypatch, tuned, capsys):
+def test_progress_while_it_runs(name, placement, watched, tuned, capsys):
     reported: dict[int, list[tuple[int, int]]] = {}
-    note = progress.Progress.note
 
-    def noting(self, rank, superstep, frontier, edges, done):
-        if self.label == name:
+    def noting(bar, rank, superstep, frontier, edges, done):
+        if bar.label == name:
             reported.setdefault(rank, []).append((superstep, edges))
-        note(self, rank, superstep, frontier, edges, done)
 
-    monkeypatch.setattr(progress.Progress, "note", noting)
+    watched(progress.Progress, "note", noting)
     tuned(DISPLAY, delay=0)
     tuned(SAMPLE, walk_launch=(80, 4))
     graph = RING.partition(2 if placement == "partitioned" else 1, device="cpu")

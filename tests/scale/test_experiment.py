@@ -111,7 +111,7 @@ def test_a_graph_too_large_is_recorded_and_can_be_asked_for_again(measured, clie
     assert (len(new), path.read_text().count("\n")) == (1, before + 1)
 
 
-def test_a_failure_starts_the_workers_anew_and_the_next_measurement_is_made(client, tmp_path, monkeypatch):
+def test_a_failure_starts_the_workers_anew_and_the_next_measurement_is_made(client, tmp_path, monkeypatch, host, fault):
     started = []
 
     @contextmanager
@@ -119,16 +119,9 @@ def test_a_failure_starts_the_workers_anew_and_the_next_measurement_is_made(clie
         started.append((workers, device))
         yield client
 
-    runs = experiment._runs
-
-    def lost_over_tcp(one, *arguments):
-        if one.transport == "tcp":
-            raise PeerLost("a worker died")
-        return runs(one, *arguments)
-
     monkeypatch.setattr("graphdask.cluster.local.local_cluster", cluster)
-    monkeypatch.setattr("graphdask.cluster.local.core_count", lambda: 2)
-    monkeypatch.setattr(experiment, "_runs", lost_over_tcp)
+    host.cores(2)
+    fault(experiment, "_runs", PeerLost("a worker died"), lambda one, *rest: one.transport == "tcp")
     arguments = SMALL | {"algorithms": ("bfs",), "kinds": ("strong", "weak-edge")}
     found = scale.run(tmp_path / "a.jsonl", workers=(2,), transports=("tcp", "shm"), **arguments)
     assert [(one["kind"], one["transport"], one.get("failed")) for one in found] == [
@@ -138,15 +131,8 @@ def test_a_failure_starts_the_workers_anew_and_the_next_measurement_is_made(clie
     assert started == [(2, "cpu")] * 2  # shm is measured first; the second failure is the last measurement
 
 
-def test_an_interrupt_leaves_what_was_measured(client, tmp_path, monkeypatch):
-    runs = experiment._runs
-
-    def interrupted(one, *arguments):
-        if one.algorithm.name == "components":
-            raise KeyboardInterrupt
-        return runs(one, *arguments)
-
-    monkeypatch.setattr(experiment, "_runs", interrupted)
+def test_an_interrupt_leaves_what_was_measured(client, tmp_path, fault):
+    fault(experiment, "_runs", KeyboardInterrupt, lambda one, *rest: one.algorithm.name == "components")
     with pytest.raises(KeyboardInterrupt):
         scale.run(tmp_path / "a.jsonl", client=client, workers=(1,), algorithms=("bfs", "components"), **SMALL)
     assert [record["algorithm"] for record in scale.read(tmp_path / "a.jsonl")] == ["bfs"]

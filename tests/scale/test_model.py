@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -9,7 +10,6 @@ from scaling import measured
 
 from graphdask import scale
 from graphdask.errors import InputError
-from graphdask.scale.model import _copies
 
 
 def test_the_constants_of_exact_measurements_are_found():
@@ -50,15 +50,26 @@ def test_failed_and_lonely_measurements_make_no_model():
         scale.fit([], "ring")
 
 
-@pytest.mark.parametrize(("degree", "ranks"), [(1, 2), (2, 3), (3, 4)])
-def test_copies_are_those_of_a_random_partition(degree, ranks):
+def copies(degree, ranks):
     """Ranks other than its own that the neighbours of a vertex are on, on the mean over all placements."""
     placements = list(product(range(ranks), repeat=degree + 1))
-    expected = sum(len(set(others) - {own}) for own, *others in placements) / len(placements)
-    record = measured(ranks) | {"degrees": [[10, 10 * degree]]}
-    assert _copies(record, ranks) == pytest.approx(10 * expected)
-    assert _copies(record, 1) == 0
-    assert _copies(record | {"exchange": "broadcast"}, ranks) == 10 * (ranks - 1)
+    return sum(len(set(others) - {own}) for own, *others in placements) / len(placements)
+
+
+@pytest.mark.parametrize(("degree", "ranks"), [(1, 3), (2, 3), (3, 4)])
+def test_bytes_grow_as_the_copies_of_vertices_in_a_random_partition(degree, ranks):
+    [found] = scale.fit([measured(1), measured(2)])
+    free = dict.fromkeys(("edge_seconds", "vertex_seconds", "step_seconds", "meeting_seconds"), 0.0)
+    of_bytes = replace(found, byte_seconds=1.0, **free)
+    record = measured(2) | {"degrees": [[10, 10 * degree]]}
+    for exchange, grown in (
+        ("selective", copies(degree, ranks) / copies(degree, 2)),
+        ("broadcast", ranks - 1),
+    ):
+        given = record | {"exchange": exchange}
+        sent = [scale.extrapolated(of_bytes, given, workers) for workers in (1, 2, ranks)]
+        assert sent[0] == 0
+        assert ranks * sent[2] == pytest.approx(2 * sent[1] * grown)
 
 
 def test_what_it_says_beyond_the_measurements():

@@ -13,7 +13,6 @@ from emulated import emulated, stand_in
 from two_hop_rows import NAMES, POISON, packed, random_sets
 
 import graphdask as gd
-from graphdask.kernels.similarity.two_hops_pack import MEASURES
 from graphdask.similarity import _two_hops
 from graphdask.similarity.tuning import SIMILARITY
 
@@ -88,13 +87,6 @@ def test_paths_of_a_piece(backend, dtype, rng, onward):
     there = d.host("count").astype(np.int64)
     there[3] = 0  # the source itself is no pair
     assert there.tolist() == expected
-
-
-def test_measures_have_the_numbers_of_the_kernels():
-    from graphdask.similarity._measures import MEASURES as names
-
-    assert names == NAMES
-    assert len(MEASURES) == len(names)
 
 
 def products(A, topk=None):

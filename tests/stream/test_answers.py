@@ -12,7 +12,6 @@ from reference import adjacency, lightest, power_iteration, search, shortest, sm
 from streams import weights_of
 
 import graphdask as gd
-from graphdask.stream import cores
 from graphdask.stream.tuning import STREAM
 
 WEIGHTS = (None, "whole", "zeros", "floats")
@@ -67,13 +66,13 @@ def test_answers_are_those_in_memory_to_the_last_bit(stored, name, kind):
         assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
 
 
-def test_ranks_do_not_depend_on_how_many_cores_share_a_chunk(stored, monkeypatch, tuned):
+def test_ranks_do_not_depend_on_how_many_cores_share_a_chunk(stored, host, tuned):
     n, src, dst, directed = GRAPHS["dense random, directed"]()
     S = stored(gd.from_edges(src, dst, weights_of("floats", len(src)), num_vertices=n, directed=directed))
     alone = gd.pagerank(S)
     tuned(STREAM, one_core=1)
     for count in (1, 2, 5):
-        monkeypatch.setattr(cores.os, "sched_getaffinity", lambda pid, count=count: range(count))
+        host.cores(count)
         equal(gd.pagerank(S).rank, alone.rank)
 
 

@@ -15,8 +15,8 @@ from pyarrow import parquet
 
 import graphdask as gd
 from graphdask.errors import WriteError
-from graphdask.io import _spill
-from graphdask.io._spill import SpilledColumn
+from graphdask.graph import construct
+from graphdask.io import slices
 from graphdask.io.tuning import FILES
 
 N = 300
@@ -87,7 +87,7 @@ def test_blocks_of_a_file_give_the_store_of_its_graph(tmp_path, tuned, kind, edg
 
 
 @pytest.mark.parametrize("kind", ["text", "parquet", "folder"])
-def test_names_are_read_once_and_whole(tmp_path, monkeypatch, kind):
+def test_names_are_read_once_and_whole(tmp_path, fault, kind):
     src, dst, weights = ["a", "b", "b"], ["b", "c", "c"], [1.0, 2.5, 3.0]
     path = tmp_path / {"text": "g.txt", "parquet": "g.parquet", "folder": "folder"}[kind]
     if kind == "text":
@@ -99,7 +99,7 @@ def test_names_are_read_once_and_whole(tmp_path, monkeypatch, kind):
     target = tmp_path / "target"
     target.mkdir()
     whole = gd.stream.build(gd.read_graph(path), target / "whole.gdl")
-    monkeypatch.setattr("graphdask.graph.construct.edges_for_graph", None)  # as read_graph does
+    fault(construct, "edges_for_graph", AssertionError("read whole, as read_graph does"))
     S = gd.stream.build(path, target / "g.gdl")
     assert held(S) == held(whole)
     assert S.vertex_ids.tolist() == ["a", "b", "c"]
@@ -141,10 +141,10 @@ def test_a_column_that_is_cut_short_or_gone_is_named(tmp_path):
     column = np.memmap(path, np.int64, "r")
     os.truncate(path, 44)
     with pytest.raises(gd.FormatError, match=r"column: the file ends at byte 40: it was truncated"):
-        list(_spill.slices(column))
+        list(slices(column))
     path.unlink()
     with pytest.raises(gd.InputError, match=r"column cannot be read: no such file"):
-        list(_spill.slices(column))
+        list(slices(column))
 
 
 def test_faults_name_their_line_or_row_and_leave_nothing(tmp_path, tuned):
@@ -167,16 +167,15 @@ def test_more_ids_than_memory_can_sort_are_refused(tmp_path):
         gd.stream.build(tmp_path / "g.txt", tmp_path / "g.gdl", memory="256KiB")
 
 
-def test_a_spilled_column_is_of_floats_when_a_piece_is(tmp_path, tuned):
-    tuned(FILES, values=2)
-    column = SpilledColumn(tmp_path)
-    for piece in ([1, 2, 3], [], [0.5], [2**53]):
-        column.append(np.array(piece, np.float64 if 0.5 in piece else np.int64))
-    found = column.array()
-    assert found.dtype == np.float64
-    assert found.tolist() == [1, 2, 3, 0.5, 2**53]
-    assert SpilledColumn(tmp_path).array().tolist() == []
-    assert len(list(tmp_path.iterdir())) == 1
+def test_weights_are_floats_when_one_far_in_a_file_is(tmp_path, tuned):
+    tuned(FILES, python_bytes=100, text_at_once=512, least_block=128, values=2)
+    weights = [*range(1, 400), 0.5, 2**53, *range(400, 600)]
+    ends = [(k, k + 1) for k in range(len(weights))]
+    rows = (f"{u} {v} {w}\n" for (u, v), w in zip(ends, weights, strict=True))
+    (tmp_path / "g.txt").write_text("# Source Target Weight\n" + "".join(rows))
+    S = gd.stream.build(tmp_path / "g.txt", tmp_path / "g.gdl")
+    assert held(S) == held(gd.stream.build(gd.from_edges(*zip(*ends, strict=True), weights), tmp_path / "h.gdl"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["g.gdl", "g.txt", "h.gdl"]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

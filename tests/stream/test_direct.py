@@ -41,15 +41,9 @@ def chunks_of(store):
 
 
 @pytest.mark.parametrize(("ahead", "stay"), [(0, 0.0), (1, 0.3), (3, 1.0)])
-def test_chunks_are_those_of_the_file_in_any_order(S, ahead, stay, monkeypatch):
+def test_chunks_are_those_of_the_file_in_any_order(S, ahead, stay, fault):
     expected, rng = chunks_of(S.store), np.random.default_rng(ahead)
-    read, through = os.preadv, S.store._file
-
-    def past_the_cache(file, *where):
-        assert file != through
-        return read(file, *where)
-
-    monkeypatch.setattr(os, "preadv", past_the_cache)
+    fault(os, "preadv", AssertionError("through the cache"), lambda file, *where: file == S.store._file)
     opened, memory = windows(S.store, stay, ahead)
     with opened as chunks:
         for number in rng.integers(0, rng.integers(1, len(expected), 200)):
@@ -101,17 +95,10 @@ def test_without_that_way_chunks_are_read_through_the_cache(S, monkeypatch):
     again.store.close()
 
 
-def test_a_read_that_fails_is_done_again_through_the_cache(S, monkeypatch):
-    read, through = os.preadv, S.store._file
-
-    def fail(file, *where):
-        if file != through:
-            raise OSError(errno.EINVAL, "Invalid argument")
-        return read(file, *where)
-
+def test_a_read_that_fails_is_done_again_through_the_cache(S, fault):
     expected = chunks_of(S.store)[2].targets
     opened, _ = windows(S.store, 0.0, 0)
-    monkeypatch.setattr(os, "preadv", fail)
+    fault(os, "preadv", OSError(errno.EINVAL, "Invalid argument"), lambda file, *where: file != S.store._file)
     with opened as chunks:
         np.testing.assert_array_equal(chunks.load(2).targets, expected)
     assert not S.store.direct.pays

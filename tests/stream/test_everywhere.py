@@ -9,7 +9,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.interface.registry import algorithms
-from graphdask.stream import cores, everywhere, labels
+from graphdask.stream import cores
 from graphdask.stream.everywhere import Everywhere
 from graphdask.stream.run import STREAMED
 from graphdask.stream.tuning import STREAM
@@ -138,23 +138,16 @@ def test_what_they_cannot_do_is_said(stored):
 @pytest.mark.parametrize(
     ("name", "memory", "threads"), [("scale-free", "1MiB", [16]), ("star", "192KiB", range(2, 16))]
 )
-def test_labels_are_the_same_by_any_number_of_cores(stored, monkeypatch, tuned, name, memory, threads, directed):
+def test_labels_are_the_same_by_any_number_of_cores(stored, host, tuned, watched, name, memory, threads, directed):
     """Rows are divided among threads from the first edge on; a row of many edges leaves memory for fewer threads."""
     star = 3000, np.zeros(2999, np.int64), np.arange(1, 3000)
     n, src, dst = star if name == "star" else GRAPHS[name]()[:3]
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     expected = gd.label_propagation(G, 20)
-    begun = []
-
-    class Counted(cores.Cores):
-        def __init__(self, count):
-            begun.append(count)
-            super().__init__(count)
-
-    monkeypatch.setattr(labels, "Cores", Counted)
+    begun = watched(cores.Cores, "__init__", lambda self, count=0: count)
     tuned(STREAM, one_core=1)
     for count in (1, 16):
-        monkeypatch.setattr(everywhere, "available", lambda count=count: count)
+        host.cores(count)
         found = gd.label_propagation(stored(G, memory), 20)
         equal(found.label, expected.label)
         assert found.iterations == expected.iterations

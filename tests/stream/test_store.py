@@ -178,11 +178,8 @@ def test_a_build_that_is_killed_leaves_nothing_that_opens_and_the_next_one_clear
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.gdl.1.tmp", "graph.gdl"]
 
 
-def test_a_full_disk_is_an_error_and_leaves_no_file(tmp_path, monkeypatch):
-    def full(self, *arrays):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(Writer, "append", full)
+def test_a_full_disk_is_an_error_and_leaves_no_file(tmp_path, fault):
+    fault(Writer, "append", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     with pytest.raises(WriteError, match=r"graph\.gdl cannot be written: no space left on device; nothing is left"):
         gd.stream.build(gd.from_edges([0, 1], [1, 2]), tmp_path / "graph.gdl")
     assert list(tmp_path.iterdir()) == []

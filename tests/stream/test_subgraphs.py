@@ -114,9 +114,9 @@ def test_what_is_not_there_is_refused_before_any_work(stored):
         (gd.minimum_spanning_forest, "gd.connected_components(S)"),
     ],
 )  # fmt: skip
-def test_what_needs_memory_says_what_to_do_before_any_work(stored, monkeypatch, call, instead):
+def test_what_needs_memory_says_what_to_do_before_any_work(stored, fault, call, instead):
     S = stored(weighted("sparse random, undirected"))
-    monkeypatch.setattr(os, "preadv", lambda *_: pytest.fail("it reads"))
+    fault(os, "preadv", AssertionError("it reads"))
     with pytest.raises(gd.Unsupported, match=re.escape(instead)) as caught:
         call(S)
     assert "because" in str(caught.value)

@@ -101,7 +101,7 @@ class Outbox:
             self._first = int(self.bytes.__array_interface__["data"][0])
         else:
             cupy = self._backend.xp
-            self._memory = _driver_memory(cupy, nbytes)
+            self._memory = driver_memory(cupy, nbytes)
             self.bytes = cupy.ndarray((nbytes,), np.uint8, cupy.cuda.MemoryPointer(self._memory, 0))
             self._first = int(self._memory.ptr)
             handle[:] = np.frombuffer(cupy.cuda.runtime.ipcGetMemHandle(self._first), np.int64)
@@ -114,7 +114,7 @@ class Outbox:
         self._retired, self._memory, self.bytes = [], None, np.empty(0, np.uint8)
 
 
-def _driver_memory(cupy: Any, nbytes: int) -> Any:
+def driver_memory(cupy: Any, nbytes: int) -> Any:
     """Memory of the driver's own, for a pool's blocks cannot be shared; the pool gives back what it does not use."""
     error = cupy.cuda.runtime.CUDARuntimeError
     try:
