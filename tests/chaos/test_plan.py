@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from graphdask.chaos import plan
 from graphdask.chaos.operations import GRAPHS, OPERATIONS
 from graphdask.chaos.plan import DIVISIONS, FAULTS, TRANSPORTS, Plan, drawn, simpler
 from graphdask.selftest.choices import Choices, drawing
@@ -52,8 +51,8 @@ def test_no_step_follows_the_end_of_a_scheduler():
     assert any(each.steps[-1].scheduler for each in cases)
 
 
-def test_without_ucx_its_cases_use_tcp(monkeypatch):
-    monkeypatch.setattr(plan, "find_spec", lambda name: None)
+def test_without_ucx_its_cases_use_tcp(host):
+    host.without("ucxx")
     assert case(Choices([TRANSPORTS.index("ucx")])).transport == "tcp"
 
 

@@ -146,17 +146,10 @@ def test_every_error_has_its_exit_code(error, code):
     assert message
 
 
-def test_a_wrong_answer_ends_with_3_and_writes_nothing(call, path_graph, tmp_path, monkeypatch):
+def test_a_wrong_answer_ends_with_3_and_writes_nothing(call, path_graph, tmp_path, watched):
     from graphdask.algorithms.bfs import BreadthFirstSearch
 
-    honest = BreadthFirstSearch.result
-
-    def wrong(self, part, state, env):
-        columns = honest(self, part, state, env)
-        columns["depth"][:] += 1
-        return columns
-
-    monkeypatch.setattr(BreadthFirstSearch, "result", wrong)
+    watched(BreadthFirstSearch, "result", answer=lambda columns: columns["depth"].__iadd__(1))
     output = tmp_path / "depth.csv"
     result = call("run", "bfs", path_graph, "--source", "10", "--verify", "--output", output)
     assert result.exit_code == 3

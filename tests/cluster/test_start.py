@@ -74,7 +74,7 @@ def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, mo
     assert file.stat().st_mode & 0o777 == 0o600
     with connect(encrypted.address) as client:  # this process has started it
         assert len(client.nthreads()) == 2
-    monkeypatch.setattr(tls, "of_this_process", {})
+    monkeypatch.delitem(tls.of_this_process, encrypted.address)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # a user who has another
     with connect(scheduler_file=file) as client:
         assert len(client.nthreads()) == 2

@@ -140,9 +140,10 @@ def offered(tmp_path, monkeypatch):
         registry.others.cache_clear()
 
     monkeypatch.syspath_prepend(tmp_path)
-    registry.algorithms()  # what is imported meanwhile would be entered in the copy alone
-    monkeypatch.setattr(registry, "ALGORITHMS", dict(registry.ALGORITHMS))
+    before = set(registry.algorithms())
     yield offer
+    for name in registry.ALGORITHMS.keys() - before:
+        del registry.ALGORITHMS[name]
     sys.modules.pop("somebodys_module", None)
     vars(gd).pop("somebodys_function", None)
     registry._enter_if_sound.cache_clear()
