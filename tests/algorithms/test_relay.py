@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from graphs import GRAPHS
+from memory import DevicePeak
 from relayed import relay_between
 
 import graphdask as gd
 from graphdask.comm import relay
+from graphdask.comm.tuning import COMM
 from graphdask.errors import InputError
 
 NAMES = ["one vertex", "only self-loops", "duplicates both ways", "star around the last", "short path", "scale-free"]
@@ -98,3 +100,21 @@ def test_memory_is_announced_once(monkeypatch, tmp_path, watched):
     np.testing.assert_array_equal(gd.bfs(divided, 1).depth, expected)
     assert len(warmed) == 4
     assert min(warmed) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("parts", "ghosts"), [(2, "all"), (3, "1-hop")])
+def test_the_memory_is_what_was_announced(parts, ghosts, rng, monkeypatch, tmp_path, tuned):
+    relay_between(monkeypatch, tmp_path, parts)
+    tuned(COMM, first_buffer=1 << 10)
+    n, m = 3_000, 9_000
+    src, dst = rng.integers(0, n, (2, m))
+    graph = gd.from_edges(src, dst, rng.integers(1, 9, m), num_vertices=n, directed=False)
+    graph, shares = graph.partition(parts, "random", ghosts, device="cuda").persist(), {}
+    for search in (gd.bfs, gd.sssp, lambda *of: gd.betweenness(graph, src[:1], weight=None)):
+        search(graph, src[0])  # makes what is kept: mirrors and tables
+        with DevicePeak(monkeypatch) as memory:
+            found = search(graph, src[0])
+        shares[found.stats.algorithm] = memory.bytes / parts / found.stats.memory
+    assert all(0.8 < share < 1.05 for share in shares.values()), shares

@@ -160,6 +160,6 @@ def relay_between(monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, last
     monkeypatch.setattr(
         threads.ThreadCommunicator,
         "peers",
-        lambda comm, backend: relay.relay_peers(comm, backend, 60.0, backend, None if lasting else id(comm._group)),
+        lambda comm, backend: relay.relay_peers(comm, backend, 60.0, backend, None if lasting else comm._group),
     )
     return devices
