@@ -10,7 +10,6 @@ import pytest
 from distributed import Client
 
 import graphdask as gd
-from graphdask.algorithms._sources import chosen_sources
 from graphdask.io import read_edges
 
 PATH = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
@@ -78,9 +77,9 @@ def test_a_snowball_has_no_seed():
 
 
 def test_seeds_are_taken_where_something_is_drawn():
-    draws = [chosen_sources(PATH, 2, seed)[0] for seed in range(20)]
-    assert chosen_sources(PATH, 2, None)[0] == draws[0]
-    assert len({tuple(draw) for draw in draws}) > 1
+    draws = [tuple(gd.betweenness(PATH, 2, seed=seed).score) for seed in range(20)]
+    assert tuple(gd.betweenness(PATH, 2).score) == draws[0]
+    assert len(set(draws)) > 1
     owners = gd.bfs(PATH.partition(2, "random", seed=5), 0).depth
     np.testing.assert_array_equal(owners, [0, 1, 2, 3])
     assert PATH.partition(2, seed=5).plan.seed == 5

@@ -17,10 +17,9 @@ import numpy as np
 
 from graphdask.graph.type_names import EdgeType
 from graphdask.graph.typed import TypedGraph
-from graphdask.sample._loading import raw_words
-from graphdask.sample._negatives import scaled, units
 from graphdask.sample.traversal import Traversal
 from graphdask.sample.typed import Draw, Reached, Seeds, TypedNeighborhoods, put_edges, put_vertices
+from graphdask.sample.words import raw_words, scaled, units
 
 BUDGET = np.uint64(0x4847)
 """Half of the key of the numbers that vertices are drawn by; the other half is the seed."""

@@ -45,6 +45,7 @@ from graphdask.sample.sampler import Placement, checked_placement, refuse_partit
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
+from graphdask.sample.words import raw_words
 
 SUBGRAPHS = ("directional", "bidirectional", "induced")
 """Which edges batches have."""
@@ -294,17 +295,6 @@ class Loader:
     def _attributes_of(self, numbers: Any) -> dict[str, Any]:
         """Rows of what the caller gave of vertices."""
         return {"x": rows_of(self._x, numbers), "y": rows_of(self._y, numbers)}
-
-
-def raw_words(seed: int, purpose: np.uint64, high: tuple[int, int], first: int, count: int) -> np.ndarray:
-    """64-bit numbers `first` to `first` + `count` - 1 of Philox 4x64 with the key (seed, purpose).
-
-    Number q is word q % 4 of the block with the counter (1 + q // 4, 0, *high).
-    """
-    skipped = first % 4
-    counter = np.array([first // 4, 0, *high], np.uint64)
-    generator = np.random.Philox(key=np.array([seed, purpose], np.uint64), counter=counter)
-    return generator.random_raw(skipped + count)[skipped:]
 
 
 def each_once(name: str, given: np.ndarray, numbers: np.ndarray) -> np.ndarray:

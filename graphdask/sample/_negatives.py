@@ -24,14 +24,12 @@ from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import choice, flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import raw_words
 from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.words import BITS, raw_words, scaled, units
 
 MODES = ("binary", "triplet")
 NEGATIVE = np.uint64(0x4E47)
 """Half of the key of the numbers that negatives are drawn by; the other half is the seed."""
-BITS = 62
-"""Of a sum of weights, at most."""
 
 
 @public
@@ -291,15 +289,6 @@ def _below(words: np.ndarray, total: int) -> np.ndarray:
     return scaled(words, np.int64(total))
 
 
-def scaled(words: np.ndarray, totals: Any) -> np.ndarray:
-    """int64: the integer part of words / 2^64 * totals, for uint64 words and totals below 2^63."""
-    low, half, totals = np.uint64(0xFFFFFFFF), np.uint64(32), np.asarray(totals).astype(np.uint64)
-    a_high, a_low, b_high, b_low = words >> half, words & low, totals >> half, totals & low
-    middle = a_high * b_low + (a_low * b_low >> half)
-    other = a_low * b_high + (middle & low)
-    return (a_high * b_high + (middle >> half) + (other >> half)).astype(np.int64)
-
-
 def _weights(G: Graph, name: str, given: Any, ends: Any) -> np.ndarray | None:
     """int64, shape (vertices,): whole numbers in proportion to weights; None where all vertices are alike."""
     values = _given_weights(name, given)
@@ -340,13 +329,3 @@ def _given_weights(name: str, given: Any) -> Any:
 def _product(weights: np.ndarray, free: np.ndarray) -> np.ndarray:
     most = float(weights.max(initial=0)) * float(free.max(initial=0)) * max(len(free), 1)
     return weights * free if most < 2.0**BITS else units(weights.astype(np.float64) * free)
-
-
-def units(values: np.ndarray) -> np.ndarray:
-    """Whole numbers in proportion to weights, whose sum has at most 62 bits; what is above 0 stays so."""
-    if values.dtype.kind in "bui" and float(values.max(initial=0)) * max(len(values), 1) < 2.0**BITS:
-        return values.astype(np.int64)
-    values = values.astype(np.float64)
-    _, exponent = np.frexp(values.max(initial=0))
-    shift = BITS - 1 - int(exponent) - len(values).bit_length()
-    return np.where(values > 0, np.maximum(np.rint(np.ldexp(values, shift)), 1), 0).astype(np.int64)

@@ -29,9 +29,6 @@ from graphdask.similarity.tuning import SIMILARITY
 
 Least = tuple[float, int, int]
 """A score and the two vertices of a pair."""
-TIMES = {"cpu": 1, "cuda": 16}
-"""How many times `SIMILARITY.paths` a batch has at most. A block of a GPU takes a source, so a batch needs thousands of
-sources; a CPU takes one source after the other."""
 
 
 @dataclass
@@ -74,8 +71,12 @@ class TwoHops:
 
     @classmethod
     def batch_on(cls, part: Part, env: Environment, weighted: bool) -> int:
-        """How many paths a batch has: a multiple of `SIMILARITY.paths` that fits half of the memory, or one of them."""
-        times, free = TIMES[env.backend.name], int(env.backend.free_memory() * env.memory_share)
+        """How many paths a batch has: a multiple of `SIMILARITY.paths` that fits half of the memory, or one of them.
+
+        A block of a GPU takes a source, so a batch needs thousands of sources; a CPU takes one after the other.
+        """
+        times = SIMILARITY.gpu_times if env.backend.name == "cuda" else 1
+        free = int(env.backend.free_memory() * env.memory_share)
         while times > 1 and 2 * cls.memory(part, weighted, times * SIMILARITY.paths) > free:
             times //= 2
         return times * SIMILARITY.paths

@@ -14,7 +14,9 @@ class SimilarityTuning(Tuning):
     entries: int = 1 << 21
     """Entries of rows that are compared together, more only by a row."""
     paths: int = 1 << 21
-    """Paths of length two that a batch of a CPU follows, a GPU some times as many."""
+    """Paths of length two that a batch of a CPU follows."""
+    gpu_times: int = 16
+    """How many times as many a GPU follows, where there is memory for them."""
 
 
 SIMILARITY = SimilarityTuning()

@@ -10,7 +10,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import graphdask as gd
-from graphdask.algorithms import _own_forest
 from graphdask.algorithms.tuning import FOREST
 from graphdask.partition.edge_rows import RowsPlan
 
@@ -91,12 +90,3 @@ def test_a_list_that_is_too_short_is_made_again(device, rng, monkeypatch, tuned)
     check(found, n, src, dst, weights)
     expected = minimum_spanning_tree(coo_array((weights, (src, dst)), (n, n)).tocsr())
     assert sorted(found.weight.tolist()) == sorted(expected.data.tolist())
-
-
-def test_keys_are_in_the_order_of_values(rng):
-    values = np.array([-np.inf, -1e300, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.5, 1e300, np.inf])
-    keys = _own_forest.keys_of(values)
-    assert (np.sign(np.diff(keys)) == np.sign(np.diff(values))).all()
-    narrow = rng.standard_normal(1_000).astype(np.float32)
-    assert (np.argsort(_own_forest.keys_of(narrow)) == np.argsort(narrow)).all()
-    assert _own_forest.keys_of(np.array([-(2**63), 2**63 - 1])).tolist() == [-(2**63), 2**63 - 1]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from scipy import sparse
 
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskError, InputError, OverBudget
-from graphdask.io import _lines, read_edges
+from graphdask.io import read_edges
 from graphdask.io._open import Source
 
 TOKENS = {
@@ -41,21 +42,10 @@ def seconds(call, *arguments):
     took = []
     for _ in range(3):
         begin = time.process_time()
-        try:
+        with suppress(GraphdaskError):
             call(*arguments)
-        except GraphdaskError:
-            pass
-        except _lines.LineError:
-            pass
         took.append(time.process_time() - begin)
     return min(took)
-
-
-@pytest.mark.parametrize("kind", TOKENS)
-@pytest.mark.parametrize("parse", [_lines.vertex_id, lambda token: _lines.number(token, "w")], ids=["id", "w"])
-def test_a_token_is_read_in_time_linear_in_its_length(parse, kind):
-    few, many = (seconds(parse, TOKENS[kind](n)) for n in (100_000, 1_000_000))
-    assert many < 50 * max(few, 1e-3)  # ten times the size; its square would be a hundred, and minutes
 
 
 @pytest.mark.parametrize("name", ["g.txt", "g.csv", "g.mtx", "g.graph", "g.gr", "g.adjlist", "g.e"])
@@ -77,23 +67,27 @@ def test_a_text_file_is_read_in_time_linear_in_its_size(name, kind, tmp_path):
     assert many < 50 * max(few, 2e-3)
 
 
-def test_numbers_of_thousands_of_digits_are_what_python_makes_of_them_or_are_refused():
+def test_numbers_of_thousands_of_digits_are_what_python_makes_of_them_or_are_refused(tmp_path):
+    def read(token, end=b"1"):
+        (tmp_path / "g.txt").write_bytes(b"12 " + end + b" " + token + b"\n")
+        return read_edges(tmp_path / "g.txt", weights=True)
+
     long = 10**5000 + 7
     sys.set_int_max_str_digits(0)
     try:
         digits = str(long).encode()
     finally:
         sys.set_int_max_str_digits(4300)
-    assert _lines.number(digits, "weight") == float("inf")
-    assert _lines.number(b"-" + digits, "weight") == -float("inf")
-    assert _lines.number(b"0" * 5000 + b"12", "weight") == 12
-    assert _lines.vertex_id(b"0" * 5000 + b"12") == 12
+    assert read(digits).weights.tolist() == [float("inf")]
+    assert read(b"-" + digits).weights.tolist() == [-float("inf")]
+    zeros = read(b"0" * 5000 + b"12", b"0" * 5000 + b"34")
+    assert (zeros.dst.tolist(), zeros.weights.tolist()) == ([34], [12])
     for value in (2**63 - 1, 2**63, 10**19 - 1, 10**19, -(2**63), -(2**63) - 1, -(10**19)):
-        given = _lines.number(str(value).encode(), "weight")
+        (given,) = read(str(value).encode()).weights.tolist()
         assert given == (value if -(2**63) <= value < 2**63 else float(value))
         assert isinstance(given, int) == (-(2**63) <= value < 2**63)
-    with pytest.raises(_lines.LineError, match=r"is above 2\^63 - 1"):
-        _lines.vertex_id(digits)
+    with pytest.raises(gd.FormatError, match=r"is above 2\^63 - 1"):
+        read(b"1", digits)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from graphdask.display.tuning import DISPLAY
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
 from graphdask.gang.local import LocalGang
 from graphdask.gang.tuning import GANG
-from graphdask.io._digits import WIDEST, put_pairs, put_triples, widest
+from graphdask.io import EdgeList, write_edges
 
 ENDINGS = (".txt", ".el.gz", ".csv.xz", ".parquet", ".npz", ".gdg")
 WITHOUT_PLACE = {
@@ -301,16 +301,14 @@ def test_weights_of_a_folder_are_left_or_insisted_on(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_compiled_lines_are_those_of_python(dtype, rng):
+def test_compiled_lines_are_those_of_python(dtype, rng, tmp_path):
     edge = [0, 9, 10, 99, 100, 2**31 - 1] + ([2**32 - 1, 2**32, 10**18, 2**63 - 1] if dtype == np.int64 else [])
     values = np.array([*edge, *(10**k for k in range(10 if dtype == np.int32 else 19))], dtype)
     src, dst = (np.concatenate([values, rng.integers(0, 2**31 - 1, 500).astype(dtype)]) for _ in range(2))
     weights = np.concatenate([[-(2**63), -1, 0], rng.integers(-(10**9), 10**9, len(src) - 3)])
-    out = np.empty(len(src) * (3 * WIDEST + 3), np.uint8)
-    length = put_pairs(src, dst, np.uint8(9), out)
-    lines = [f"{u}\t{v}\n" for u, v in zip(src.tolist(), dst.tolist(), strict=True)]
-    assert bytes(out[:length]).decode() == "".join(lines)
-    triples = zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True)
-    length = put_triples(src, dst, weights, np.uint8(44), out)
-    assert bytes(out[:length]).decode() == "".join(f"{u},{v},{w}\n" for u, v, w in triples)
-    assert (widest(weights), widest(src[:1])) == (20, 1)
+    for columns in ([src, dst], [src, dst, weights]):
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        for ending, between in ((".txt", "\t"), (".csv", ",")):
+            write_edges(EdgeList(*columns), tmp_path / f"g{ending}", overwrite=True)
+            lines = (tmp_path / f"g{ending}").read_text().splitlines()[-len(rows) :]
+            assert lines == [between.join(map(str, row)) for row in rows]

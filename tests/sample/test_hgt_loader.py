@@ -13,8 +13,8 @@ import pytest
 import graphdask as gd
 from graphdask.errors import InputError
 from graphdask.sample._budgets import drawn_by_budget, successive
-from graphdask.sample._loading import raw_words
 from graphdask.sample.sampler import drawn
+from graphdask.sample.words import raw_words
 
 RATES, KNOWS, BACK = ("user", "rates", "item"), ("user", "knows", "user"), ("item", "rev_rates", "user")
 

@@ -10,9 +10,9 @@ from scipy.stats import chisquare
 import graphdask as gd
 from graphdask.errors import InputError, OverBudget
 from graphdask.sample import LinkNeighborLoader, NegativeSampling
-from graphdask.sample._loading import raw_words
-from graphdask.sample._negatives import Negatives, scaled, units
+from graphdask.sample._negatives import Negatives
 from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.words import raw_words, scaled, units
 
 N = 9
 RNG = np.random.default_rng(3)

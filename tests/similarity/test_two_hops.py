@@ -13,7 +13,6 @@ from emulated import emulated, stand_in
 from two_hop_rows import NAMES, POISON, packed, random_sets
 
 import graphdask as gd
-from graphdask.similarity import _two_hops
 from graphdask.similarity.tuning import SIMILARITY
 
 
@@ -114,8 +113,7 @@ def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, pa
     A.data[:] = 1
     G = G.partition(parts, "random", device="cuda" if device == "emulated" else "cpu")
     for batch, times in ((40, 1), (400, 1), (60, 8)):  # the first is less than most sources have
-        tuned(SIMILARITY, paths=batch)
-        monkeypatch.setitem(_two_hops.TIMES, "cuda", times)
+        tuned(SIMILARITY, paths=batch, gpu_times=times)
         for topk in (None, 25):
             r = gd.jaccard(G, topk=topk).verify()
             for mine, known in zip((r.first, r.second, r.score, r.common), products(A, topk), strict=True):
