@@ -70,7 +70,7 @@ def test_a_text_file_is_read_in_time_linear_in_its_size(name, kind, tmp_path):
 def test_numbers_of_thousands_of_digits_are_what_python_makes_of_them_or_are_refused(tmp_path):
     def read(token, end=b"1"):
         (tmp_path / "g.txt").write_bytes(b"12 " + end + b" " + token + b"\n")
-        return read_edges(tmp_path / "g.txt", weights=True)
+        return read_edges(tmp_path / "g.txt", weights=True, ids="int")
 
     long = 10**5000 + 7
     sys.set_int_max_str_digits(0)
