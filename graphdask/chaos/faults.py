@@ -99,6 +99,7 @@ class Fault:
 
     def _do(self, fault: str) -> None:
         victims = self._victims
+        self._processes.killed |= fault.endswith(("killed", "ended", "crashed", "filled"))
         if fault.startswith("scheduler"):
             victims = [self._processes.scheduler.pid]
         elif self._other is not None:

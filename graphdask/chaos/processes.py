@@ -46,6 +46,8 @@ class Processes:
         self.file = folder / "scheduler.json"
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
+        self.killed = False
+        """Whether a process was ended by a signal."""
         self._memory = set(os.listdir("/dev/shm"))
         self._environment = {
             **os.environ,
@@ -125,14 +127,16 @@ class Processes:
         """Raise Wrong for temporary files and named shared memory; semaphores are those of Python's processes."""
         if left := sorted(path.name for path in self.temporary.iterdir() if path.name not in DASKS):
             raise Wrong(f"temporary files left: {left}")
-        new = {name for name in set(os.listdir("/dev/shm")) - self._memory if name.startswith(SHARED)}
+        watched = SHARED if self.killed else (*SHARED, "ucx")
+        new = {name for name in set(os.listdir("/dev/shm")) - self._memory if name.startswith(watched)}
         if new and (left := sorted(name for name in new if not any(_maps(pid, name) for pid in _all()))):
             raise Wrong(f"shared memory left: {left}")
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-SHARED = ("graphdask", "ucx", "nccl", "psm_")
-"""How the names of shared memory begin that graphdask and its transports may make."""
+SHARED = ("graphdask", "nccl", "psm_")
+"""How the names of shared memory begin that graphdask and its transports may make. UCX removes a name at once, and a
+process that is killed at this moment leaves it, so names of UCX count only where no process was killed."""
 DASKS = ("dask-scratch-space",)
 
 

@@ -53,8 +53,13 @@ def run_cases(
     if number is not None and choices is not None:
         raise InputError("--number and --choices are two names of a case; give one of them")
     begin, steps = time.monotonic(), terminal.Steps()
+    known: set[tuple[str, str, str]] = set()
 
     def said(report: Report) -> None:
+        for key in report.findings.keys() - known:  # at once: making it small takes minutes, or may be interrupted
+            known.add(key)
+            each = report.findings[key]
+            click.echo(f"found: {', '.join(key)}\n  as drawn: {_drawn(command, each, seed)}", err=True)
         steps.announce(_progress(report))
 
     if choices is not None:
@@ -76,6 +81,11 @@ def _progress(report: Any) -> str:
     return ", ".join(f"{target} {sum(counts.values()):,}" for target, counts in report.counts.items())
 
 
+def _drawn(command: str, found: Any, seed: int) -> str:
+    """The command that draws a case that fails."""
+    return f"{command.format(target=found.target)} --seed {seed} --number {found.number}"
+
+
 def _summary(report: Any, seed: int, seconds: float, command: str) -> dict[str, Any]:
     findings = [
         {
@@ -86,7 +96,7 @@ def _summary(report: Any, seed: int, seconds: float, command: str) -> dict[str, 
             "said": each.outcome.said,
             "case": each.outcome.case,
             "repeat": f"{command.format(target=each.target)} --choices {','.join(map(str, each.outcome.taken)) or 0}",
-            "drawn": f"{command.format(target=each.target)} --seed {seed} --number {each.number}",
+            "drawn": _drawn(command, each, seed),
         }
         for each in report.findings.values()
     ]

@@ -176,6 +176,7 @@ def _listen(child: subprocess.Popen[str], job: Job, report: Report, said: Callab
             silence = what["silence"]
         elif "found" in what:
             report.add(job.target, what["number"], Outcome(**what["found"]), what["small"])
+            said(report)
         else:
             following = what["next"]
             report.counts[job.target].update(what["counts"])
