@@ -24,8 +24,8 @@ def main(text: str) -> None:
     folder = Path(given["folder"])
     step = Step(**{**given["step"], "division": tuple(given["step"]["division"])})
     drill = target_of(given["target"])(folder)
-    expected = drill.answer(step)
-    with Client(scheduler_file=given["scheduler"], set_as_default=False) as client, drill.settings(given["transport"]):
+    with drill.settings(given["transport"]), Client(scheduler_file=given["scheduler"], set_as_default=False) as client:
+        expected = drill.answer(step)
         print("calls", flush=True)
         try:
             right = drill.call(step, client).agrees(expected)

@@ -7,6 +7,7 @@ descriptors and shared memory than before. When a cluster has ended, no process,
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import tempfile
 import time
@@ -32,17 +33,19 @@ from graphdask.selftest.choices import Choices
 SETTINGS = {
     "graphdask.heartbeat-interval": 0.2,
     "graphdask.heartbeat-timeout": 12.0,
-    "graphdask.recovery-timeout": 30.0,
+    "graphdask.recovery-timeout": 12.0,
     "graphdask.lock-timeout": 60.0,
     "graphdask.exchange-timeout": 30.0,
     "graphdask.deadline": 60.0,
     "graphdask.progress": False,
     "graphdask.device": "cpu",
 }
-CALL = 150.0
+CALL = 120.0
 """Seconds without work after which a call is late, by these settings: two runs, and the waits between them."""
 STARTS = 120.0
 """Seconds without work after which a process that starts or ends is late."""
+GRACE = 120.0
+"""Seconds after the end of the time asked for in which a step may come to its end, on a busy machine."""
 RECOVERS = 5
 """Calls of which one is right: before a fault on a busy machine, and after it."""
 
@@ -56,8 +59,9 @@ class Drill:
     process_seconds = STARTS
 
     def __init__(self, folder: Path):
-        dask.config.set(SETTINGS)
         self.folder = folder
+        self.say: Callable[..., None] = lambda now, done="": None
+        self.end = math.inf
         self.tally: Counter[str] = Counter()
         """How often came what of a fault: `FAULT/OUTCOME`."""
         kept, written = folder / "kept", folder / "written"
@@ -81,10 +85,14 @@ class Drill:
         """Whether the call that is made now is late."""
         return self._called is not None and self._called.late
 
+    def over(self) -> bool:
+        """Whether the time for all cases has been over for so long that a step is given up."""
+        return time.monotonic() > self.end + GRACE
+
     @contextmanager
     def settings(self, transport: str) -> Iterator[None]:
         """Settings of calls over a transport."""
-        with dask.config.set({"graphdask.comm": transport}):
+        with dask.config.set({**SETTINGS, "graphdask.comm": transport}):
             yield
 
     def answer(self, step: Step) -> Answer:
@@ -100,21 +108,28 @@ class Drill:
 
     def run(self, choices: Choices) -> str:
         plan = self.plan(choices)
+        with self.settings(plan.transport):
+            return self._session(plan)
+
+    def _session(self, plan: Plan) -> str:
+        """Go through a case; return what came of it."""
         for step in plan.steps:
             self.answer(step)
         self.calls.forget()
         said = [f"{plan.transport}, {plan.workers} workers"]
         try:
             folder = Path(tempfile.mkdtemp(dir=self.folder))
-            with (
-                self.settings(plan.transport),
-                Processes(folder, plan.workers, self._patience(self.process_seconds)) as processes,
-            ):
+            with Processes(folder, plan.workers, self._patience(self.process_seconds)) as processes:
                 self._processes = processes
                 with processes.client() as client:
                     for step in plan.steps:
+                        if len(said) > 1 and time.monotonic() > self.end:
+                            break
+                        began = time.monotonic()
+                        self.say(f"{said[0]}, {step}")
                         processes.await_workers(client)
                         said.append(f"{step}: {self._step(plan, step, processes, client)}")
+                        self.say("", f"{said[0]}, {said[-1]} ({time.monotonic() - began:.0f} s)")
         except Wrong as error:
             raise Wrong(f"{error}\n  {plan}\n  so far: {'; '.join(said)}") from error
         finally:
@@ -126,9 +141,11 @@ class Drill:
 
     def _step(self, plan: Plan, step: Step, processes: Processes, client: Any) -> str:
         """A fault during calls, and what came of them."""
-        self._until_right(step, client, "before a fault")
         began = time.monotonic()
-        self._came(step, client)
+        self._until_right(step, client, "before a fault")
+        if not step.fresh:  # the first call builds the partitions
+            began = time.monotonic()
+            self._came(step, client)
         span = time.monotonic() - began
         before = self._held(client)
         with self._other(plan, step, processes) as other, Fault(
@@ -149,7 +166,6 @@ class Drill:
         processes.await_workers(client)
         with processes.client() as next_client:
             self._until_right(step, next_client, f"for the next client after {step.fault}")
-        self._until_right(step, client, f"again after {step.fault}")
         self._await_less(before, client)
         return ", ".join(came)
 
@@ -164,19 +180,28 @@ class Drill:
 
     def _came(self, step: Step, client: Any) -> str:
         """What a call gave: right, or its error."""
-        self._called = self._patience(self.call_seconds)
         try:
-            found = self.call(step, client)
+            with self._watched():
+                found = self.call(step, client)
         except GraphdaskError as error:
             return f"{type(error).__name__}: {str(error)[:200]}"
-        finally:
-            self._called = None
         if not found.agrees(self.answer(step)):
             raise Wrong(f"wrong bits of {step.operation}: {step}")
         return "right"
 
     def _held(self, client: Any) -> dict[int, dict[str, int]]:
-        return dict(client.run(held, on_error="ignore").values())
+        """What workers hold, by their process ids; it may be late as a call is."""
+        with self._watched():
+            return dict(client.run(held, on_error="ignore").values())
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Let what is done here be late."""
+        self._called = self._patience(self.call_seconds)
+        try:
+            yield
+        finally:
+            self._called = None
 
     def _await_less(self, before: dict[int, dict[str, int]], client: Any) -> None:
         """Wait until workers hold no more than before; some of it ends a little later."""
@@ -201,11 +226,14 @@ class Drill:
         process = processes.start("graphdask.chaos.client", json.dumps(given), output=subprocess.PIPE)
         assert process.stdout is not None
         try:
-            if not process.stdout.readline():
+            with self._watched():
+                begun = process.stdout.readline()
+            if not begun:
                 raise Wrong(f"another client did not begin: exit status {process.wait()}")
             yield process
             if step.fault == "client paused":
-                said = process.stdout.read().strip()
+                with self._watched():
+                    said = process.stdout.read().strip()
                 if process.wait() or not said or said == "wrong bits":
                     raise Wrong(f"another client, paused, gave {said or 'nothing'}, exit status {process.returncode}")
         finally:

@@ -17,7 +17,7 @@ from graphdask.errors import GraphdaskWarning
 from graphdask.selftest.cases import Wrong
 from graphdask.selftest.public import gd
 
-LENGTH = 600
+LENGTH = 150
 """Of a path: as many supersteps."""
 VERTICES = 20_000
 NEAR = 1e-4

@@ -56,14 +56,17 @@ def run_cases(
     known: set[tuple[str, str, str]] = set()
 
     def said(report: Report) -> None:
+        while report.lines:
+            click.echo(report.lines.pop(0), err=True)
         for key in report.findings.keys() - known:  # at once: making it small takes minutes, or may be interrupted
             known.add(key)
             each = report.findings[key]
-            click.echo(f"found: {', '.join(key)}\n  as drawn: {_drawn(command, each, seed)}", err=True)
+            drawn = "" if choices is not None else f"\n  as drawn: {_drawn(command, each, seed)}"
+            click.echo(f"found: {', '.join(key)}{drawn}", err=True)
         steps.announce(_progress(report))
 
     if choices is not None:
-        report = repeat(targets[0], choices)
+        report = repeat(targets[0], choices, said)
     else:
         one = {} if number is None else {"first": number, "count": 1}
         report = fuzz(targets, seconds, seed, said, **one)
@@ -78,7 +81,8 @@ def run_cases(
 
 
 def _progress(report: Any) -> str:
-    return ", ".join(f"{target} {sum(counts.values()):,}" for target, counts in report.counts.items())
+    counted = ", ".join(f"{target} {sum(counts.values()):,}" for target, counts in report.counts.items())
+    return report.now or counted
 
 
 def _drawn(command: str, found: Any, seed: int) -> str:
@@ -116,8 +120,9 @@ def _show(found: dict[str, Any]) -> None:
     for target, counts in found["counts"].items():
         cases, grown = sum(counts.values()), found["growth"].get(target)
         right = counts.get("answered", 0), counts.get("refused", 0)
+        others = cases - sum(right) - counts.get("unfinished", 0)
         rows.append(
-            [target, f"{cases:,}", *(f"{each:,}" for each in right), f"{cases - sum(right):,}",
+            [target, f"{cases:,}", *(f"{each:,}" for each in right), f"{others:,}",
              "" if grown is None else f"{grown:+.1%}"]
         )  # fmt: skip
     click.echo(
@@ -125,6 +130,8 @@ def _show(found: dict[str, Any]) -> None:
     )
     if found["tally"]:
         _show_tally(found["tally"])
+    if unfinished := sum(counts.get("unfinished", 0) for counts in found["counts"].values()):
+        click.echo(f"\n{unfinished:,} unfinished: given up a while after the end of the time")
     click.echo(f"\n{found['cases']:,} cases in {found['seconds']:.0f} s, seed {found['seed']}")
     for each in found["findings"]:
         times = f"{each['times']} times" if each["times"] > 1 else "once"

@@ -53,12 +53,18 @@ class Late(BaseException):
     """A case takes too long; no handler of errors catches it."""
 
 
+class Over(BaseException):
+    """The time for all cases has been over for long; no handler of errors catches it."""
+
+
 class Target(Protocol):
     """What is fuzzed.
 
     These attributes may be there too: `limits`, of class `Limits`; `late()`, which says whether a case that runs takes
     too long, in place of `limits.wait`; `simpler(choices)`, which yields choices to try in place of those that fail;
-    and `tally`, a Counter, which is summed up over all cases and shown.
+    `tally`, a Counter, which is summed up over all cases and shown; `say`, which is replaced by what shows what a case
+    does now, and a line of what it has done; `end`, which is set to the time, of `time.monotonic`, after which no step
+    of a case begins; and `over()`, which says whether a case is given up because that was long ago.
     """
 
     def __init__(self, folder: Path):
@@ -79,7 +85,7 @@ class Outcome:
     """What came of a case."""
 
     kind: str
-    """answered or refused; of a finding bare, wrong, memory, left, hang or crash."""
+    """answered, refused or unfinished; of a finding bare, wrong, memory, left, hang or crash."""
     where: str = ""
     """Of a finding: what distinguishes it from others."""
     said: str = ""
@@ -91,7 +97,7 @@ class Outcome:
 
     @property
     def found(self) -> bool:
-        return self.kind not in ("answered", "refused")
+        return self.kind not in ("answered", "refused", "unfinished")
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -101,10 +107,10 @@ def outcome(target: Target, choices: Choices) -> Outcome:
     """Run a case and return what came of it. Runs in the main thread of a process of its own."""
     limits = limits_of(target)
     before, held = _peak(reset=True), _held()
-    with _alarms(limits, getattr(target, "late", None)):
+    with _alarms(limits, getattr(target, "late", None), getattr(target, "over", bool)):
         made = _tried(target, choices)
     made.taken = choices.taken
-    if not made.found:
+    if not made.found and made.kind != "unfinished":
         grown = _peak() - before
         if grown > limits.memory:
             return Outcome("memory", "peak", f"the memory grew by {grown:,} MiB", choices.taken, made.case)
@@ -132,6 +138,8 @@ def _tried(target: Target, choices: Choices) -> Outcome:
         return Outcome("refused", case=type(error).__name__)
     except Wrong as error:
         return Outcome("wrong", str(error).split(":")[0], not_too_long(str(error)))
+    except Over:
+        return Outcome("unfinished")
     except Late as error:
         return Outcome("hang", _place(error), _trace(error))
     except MemoryError as error:
@@ -155,14 +163,15 @@ def _trace(error: BaseException) -> str:
 
 
 @contextmanager
-def _alarms(limits: Limits, own: Callable[[], bool] | None) -> Iterator[None]:
+def _alarms(limits: Limits, own: Callable[[], bool] | None, over: Callable[[], bool]) -> Iterator[None]:
     def late(*_: object) -> None:
         raise Late
 
     def look(*_: object) -> None:
-        if own is None or own():
+        given_up = over()
+        if given_up or own is None or own():
             signal.setitimer(signal.ITIMER_REAL, 0)  # once
-            raise Late
+            raise Over if given_up else Late
 
     waits = (limits.wait, 0.0) if own is None else (LOOK, LOOK)
     timers = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import resource
 import signal
@@ -19,6 +20,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ from graphdask.selftest.running import Noted, Running
 from graphdask.selftest.shrinking import smallest
 from graphdask.selftest.targets import target_of
 
+LEAST = 60.0
+"""Seconds for making a finding small that a short run may take, as the target allows."""
 KNOWN = 5
 """Findings of one place that are counted and not made small again."""
 SAID = 1.0
@@ -74,10 +78,14 @@ def main(text: str) -> None:
         _limit(limits.space)
     counted: Any = getattr(target, "tally", None)
     tally: Counter[str] = Counter() if counted is None else counted
+    if hasattr(target, "end") and job.last > job.first + 1:  # one case is run to its end
+        target.end = end
     number, said, first_size, base = job.first, time.monotonic(), 0, 0
     with Running(Path(job.folder) / RUNNING) as file:
         while number < job.last and (time.monotonic() < end or number == job.first):
             file.begin(number)
+            if hasattr(target, "say"):
+                target.say = partial(_line, number)
             made = outcome(target, _choices(job, number, file))
             counts[made.kind] += 1
             if made.found:
@@ -136,8 +144,15 @@ def _report(job: Job, target: Target, number: int, made: Outcome, new: bool) -> 
             small = tried
         return tried.taken
 
-    smallest(made.taken, fails, limits.shrinking, simpler=getattr(target, "simpler", None))
+    if hasattr(target, "end"):
+        target.end = math.inf
+    seconds = min(limits.shrinking, max(job.seconds, LEAST))  # a short run ends soon
+    smallest(made.taken, fails, seconds, simpler=getattr(target, "simpler", None))
     _say(found=small.as_json(), number=number, small=True)
+
+
+def _line(number: int, now: str, done: str = "") -> None:
+    _say(now=f"case {number}: {now}", line=done and f"case {number}: {done}")
 
 
 def _say(**what: Any) -> None:

@@ -53,6 +53,10 @@ class Report:
     """By target, kind and place."""
     tally: Counter[str] = field(default_factory=Counter)
     """What targets have counted."""
+    lines: list[str] = field(default_factory=list)
+    """What targets have said while cases ran, and has not been shown."""
+    now: str = ""
+    """What a target does now, if it says so."""
     growth: dict[str, float] = field(default_factory=dict)
     """By target: the memory of the child that ran longest, at its end over that after its first cases, less 1."""
 
@@ -101,10 +105,10 @@ def fuzz(
     return report
 
 
-def repeat(target: str, choices: Sequence[int]) -> Report:
+def repeat(target: str, choices: Sequence[int], said: Callable[[Report], None] = lambda report: None) -> Report:
     """Run one case, given by its choices."""
     report = Report()
-    _run(Job(target, 0, 0, 1, 1, 0.0, "", tuple(choices), False), report, lambda report: None)
+    _run(Job(target, 0, 0, 1, 1, 0.0, "", tuple(choices), False), report, said)
     return report
 
 
@@ -174,6 +178,10 @@ def _listen(child: subprocess.Popen[str], job: Job, report: Report, said: Callab
         what = json.loads(line)
         if "silence" in what:
             silence = what["silence"]
+        elif "now" in what:
+            report.now = what["now"]
+            report.lines += [what["line"]] if what["line"] else []
+            said(report)
         elif "found" in what:
             report.add(job.target, what["number"], Outcome(**what["found"]), what["small"])
             said(report)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from itertools import count
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from graphdask.chaos.drill import GRACE, Drill
 from graphdask.chaos.operations import GRAPHS, OPERATIONS
 from graphdask.chaos.plan import FAULTS, drawn
 from graphdask.cli import cli
@@ -66,6 +68,17 @@ def test_an_undisturbed_operation_is_right():
     report = repeat("graphdask.chaos.drill:Drill", UNDISTURBED)
     assert not report.findings, [each.outcome for each in report.findings.values()]
     assert report.tally == {"none/right": 1}
+    (line,) = report.lines
+    assert line.startswith("case 0: tcp, 1 workers, bfs of path by range: none: right (")
+
+
+def test_a_step_is_given_up_a_while_after_the_end(tmp_path):
+    drill = Drill(tmp_path)
+    assert not drill.over()
+    drill.end = time.monotonic() - 60.0
+    assert not drill.over()
+    drill.end -= GRACE
+    assert drill.over()
 
 
 @pytest.mark.slow

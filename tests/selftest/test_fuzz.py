@@ -89,6 +89,19 @@ def test_a_case_without_an_end_is_ended(name, slow, monkeypatch, tmp_path):
     assert cases.outcome(target, Choices([1, 700])).kind == "refused"
 
 
+def test_a_target_with_a_clock_of_its_own_says_what_is_late_and_what_is_given_up(monkeypatch, tmp_path):
+    monkeypatch.setattr(cases, "LOOK", 0.1)
+    monkeypatch.syspath_prepend(HELPERS)
+    target = target_of("failing_targets:Waits")(tmp_path)
+    seen = []
+    target.late = lambda: seen.append(1) or len(seen) == 3
+    assert cases.outcome(target, Choices([1, 701])).kind == "hang"
+    assert len(seen) == 3
+    target.over = lambda: True
+    made = cases.outcome(target, Choices([1, 701]))
+    assert (made.kind, made.found, len(seen)) == ("unfinished", False, 3)
+
+
 @pytest.mark.slow
 def test_a_target_that_never_begins_is_an_error():
     with pytest.raises(GraphdaskError, match=r"no case of .* was run: .* exit status 1: (.|\n)*no target"):
