@@ -150,10 +150,17 @@ def _tried(target: Target, choices: Choices) -> Outcome:
         return Outcome("bare", f"{type(error).__name__} {_place(error)}", _trace(error))
 
 
+PACKAGE = Path(__file__).resolve().parents[1]
+TESTS = (PACKAGE / "selftest", PACKAGE / "chaos")
+"""Folders whose lines are not those of a fault."""
+
+
 def _place(error: BaseException) -> str:
     """The innermost line of graphdask."""
     frames = traceback.extract_tb(error.__traceback__)
-    mine = [each for each in frames if "graphdask" in each.filename and "selftest" not in each.filename]
+    mine = [
+        each for each in frames if (path := Path(each.filename)).is_relative_to(PACKAGE) and path.parent not in TESTS
+    ]
     return f"{Path(mine[-1].filename).name}:{mine[-1].lineno}" if mine else "outside"
 
 
