@@ -80,7 +80,7 @@ def python_ending(of: Definition, ending: Function | None) -> str:
         f"@inlined\ndef clear_sums(a: Program):\n{indented(cleared or ['pass'])}\n\n",
         f"@inlined\ndef known(a: Program):\n    return ({', '.join(integers)},), ({', '.join(floats)},)\n\n\n",
         f"@inlined\ndef fails(a: Program):\n    return {' or '.join(f'{each}[0] != 0' for each in failures)}\n\n",
-        f"@twin\ndef host_looks(active, superstep, a: Program):\n{indented([*lines, 'return looks'])}",
+        f"@for_twins\ndef host_looks(active, superstep, a: Program):\n{indented([*lines, 'return looks'])}",
     ]
     return "".join(made)
 

@@ -28,7 +28,7 @@ class PythonGlue:
         made = [
             "import numpy as np",
             "from graphdask.kernels.common.bitmap import has_bit",
-            "from graphdask.kernels.common.twin import inlined, twin",
+            "from graphdask.kernels.common.twin import for_twins, inlined",
             "from graphdask.kernels.choice.selection import caller_id as program_name",
             "from graphdask.kernels.functions.generated import compiled",
             "from graphdask.kernels.functions.user import failed",

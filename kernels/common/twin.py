@@ -28,16 +28,21 @@ AS_KERNELS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 nothing."""
 
 
+OURS = "graphdask.", "graphdask_module_"
+"""How the names of modules of graphdask begin, with those of functions/generated.py."""
+
+
 def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that unpacks a function and lets Numba compile it with these options.
 
-    A function of graphdask whose name begins with an underscore is for other twins; Python cannot call it.
+    A function of graphdask whose name begins with an underscore is for other twins; Python cannot call it. So it is in
+    modules that are written while a program runs.
     """
 
     def made(function: Callable[..., Any]) -> Any:
         enter_other(function)
         function, fields = unpacked(function)
-        private = function.__name__.startswith("_") and (function.__module__ or "").startswith("graphdask.")
+        private = function.__name__.startswith("_") and (function.__module__ or "").startswith(OURS)
         for_twins = {"no_cpython_wrapper": True} if private else {}
         dispatcher = numba.njit(**{**AS_KERNELS, **for_twins, **options})(function)
         dispatcher.fields = fields
@@ -50,6 +55,9 @@ def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 twin = compiled_by(cache=True)
+
+for_twins = compiled_by(cache=True, no_cpython_wrapper=True)
+"""Of functions that twins call, and Python never does: what turns Python's arguments into theirs is not compiled."""
 
 within = compiled_by(cache=True, forceinline=True)
 """Of functions that twins call for every item with arrays: a call would copy the description of each."""

@@ -98,7 +98,7 @@ def _uncached(source: str) -> str:
     plain = (
         "from graphdask.kernels.common.twin import WITHOUT_ARRAYS, compiled_by\n\n"
         "twin = compiled_by()\ninlined = compiled_by(**WITHOUT_ARRAYS)\n"
-        "within = compiled_by(forceinline=True)\n\n\n@"
+        "within = compiled_by(forceinline=True)\nfor_twins = compiled_by(no_cpython_wrapper=True)\n\n\n@"
     )
     return source.replace("\n\n\n@", f"\n\n\n{plain}", 1)
 

@@ -109,7 +109,7 @@ def python_text(family: str, functions: Mapping[str, Any] | Written, numbers: Ma
     hooks = _hooks(family)
     made = [
         "from graphdask.kernels.functions.generated import compiled",
-        "from graphdask.kernels.common.twin import twin",
+        "from graphdask.kernels.common.twin import for_twins",
         "from graphdask.kernels.choice.selection import *",
         f"from {module_name(f'{_first(family)}_pack')} import *",
     ]
@@ -118,13 +118,13 @@ def python_text(family: str, functions: Mapping[str, Any] | Written, numbers: Ma
         made += [
             f"HAS_{name.upper()} = True",
             f"{name}_of_caller = compiled({function.python!r}, 'user_function', {function.types!r}, "
-            f"{function.result!r})",
+            f"{function.result!r}, for_python=False)",
         ]
         for called, parameters, arguments in _calls(name, hooks[name], function, "python"):
             made += [
                 "",
                 "",
-                "@twin",
+                "@for_twins",
                 f"def {called}({', '.join(parameters)}, a: {hooks[name].pack}):",
                 f"    return {name}_of_caller({arguments})",
                 "",

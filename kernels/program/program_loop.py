@@ -13,8 +13,8 @@ Source: Beamer et al., Direction-optimizing breadth-first search, SC 2012.
 import numpy as np
 
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
-from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import inlined, twin
+from graphdask.kernels.program.program_ahead import fetch_changed, has_all
 from graphdask.kernels.program.program_default import (
     KEEPS,
     MACROS,
@@ -47,8 +47,6 @@ WEIGHED = 16
 """One of so many edges is of a vertex that sends: from then on it is worked out how many vertices would pull along."""
 FEW = 1024
 """Edges that are scanned before the messages that lower what vertices keep are sent along them (program_push.py)."""
-SOON, NEXT, LINE = 16, 6, 16
-"""How many vertices ahead their rows' places are fetched, and their edges; edges in a line of a cache."""
 ENOUGH = 1 << 22
 """Edges along which messages are sent in a call, after which the host checks its deadline."""
 
@@ -82,24 +80,13 @@ def _value(u, a: Program):
 
 
 @inlined
-def _fetch_rows(i, count, a: Program):
-    """Have the processor fetch rows of vertices that are listed a little further on."""
-    if i + u64(SOON) < count:
-        prefetch(a.indptr, u64(a.changed[i + u64(SOON)]))
-    if i + u64(NEXT) < count:
-        first = a.indptr[u64(a.changed[i + u64(NEXT)])]
-        prefetch(a.indices, first)
-        prefetch(a.indices, first + LINE)
-
-
-@inlined
 def _pushed(count, everywhere, slots, offered, a: Program):
     """Send along the edges of the vertices that are listed, or of all; return how many got a message."""
     marked = u64(0)
     for i in range(u64(count)):
         u = i if everywhere else u64(a.changed[i])
         if not everywhere:
-            _fetch_rows(i, u64(count), a)
+            fetch_changed(i, u64(count), a)
         _value(u, a)
         if KEEPS and a.active is not None:
             set_bit(a.active, u)
@@ -153,17 +140,6 @@ def _open(most, a: Program):
 
 
 @inlined
-def _has_all(bits, n):
-    """Whether the first n bits are set."""
-    found = True
-    for word in range(u64(n) >> u64(5)):
-        found &= bits[word] == 0xFFFFFFFF
-    for v in range(u64(n) & ~u64(31), u64(n)):
-        found &= has_bit(bits, v)
-    return found
-
-
-@inlined
 def _pulled(count, everywhere, most, a: Program):
     """Combine along the row of each vertex what the vertices send that are listed, or all.
 
@@ -172,7 +148,7 @@ def _pulled(count, everywhere, most, a: Program):
     marked = u64(0)
     for i in range(u64(count)):
         set_bit(a.active, i if everywhere else u64(a.changed[i]))
-    every = _has_all(a.active, a.owned)
+    every = has_all(a.active, a.owned)
     for v in range(u64(a.owned)):
         if spared(v, most, a):
             continue

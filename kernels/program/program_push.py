@@ -8,8 +8,8 @@ processor cannot predict which.
 import numpy as np
 
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
-from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import inlined, twin
+from graphdask.kernels.program.program_ahead import fetch_listed
 from graphdask.kernels.program.program_default import KEEPS, MACROS, lowers, message, push, take
 from graphdask.kernels.program.program_length import length
 from graphdask.kernels.program.program_pack import Program
@@ -21,22 +21,6 @@ __all__ = ["MACROS"]
 
 FEW = 1024
 """Edges that are scanned before the messages that lower what vertices keep are sent along them."""
-
-
-SOON, NEXT, LINE = 16, 6, 16
-"""How many vertices ahead their rows' places are fetched, and their edges; edges in a line of a cache."""
-
-
-@inlined
-def _fetch_rows(i, count, a: Program):
-    """Have the processor fetch rows of vertices that are listed a little further on."""
-    if a.listed is not None:
-        if i + SOON < count:
-            prefetch(a.indptr, a.listed[i + SOON] - a.first)
-        if i + NEXT < count:
-            first = a.indptr[a.listed[i + NEXT] - a.first]
-            prefetch(a.indices, first)
-            prefetch(a.indices, first + LINE)
 
 
 @inlined
@@ -58,7 +42,7 @@ def program_push(n, a: Program):
     slots, offered = np.empty(FEW, a.indices.dtype), np.empty(FEW, a.message0.dtype)
     count = length(n, a)
     for i in range(count):
-        _fetch_rows(i, count, a)
+        fetch_listed(i, count, a)
         u = u64(i + a.first if a.listed is None else a.listed[i])
         row = u - u64(a.first)
         begin, end = u64(a.indptr[row]), u64(a.indptr[row + u64(1)])

@@ -153,3 +153,14 @@ def test_texts_with_functions_in_them():
     assert "edge_bias_of_caller(np.float64(a.weights[edge]), np.int64(depth), failure)" in text
     assert inserted.digests({"edge_bias": one}) == inserted.digests({"edge_bias": other})
     assert inserted.cuda_text("bfs", "text", None) == "text"
+
+
+def test_what_only_kernels_call_has_no_wrapper_for_python(folder):
+    function = translate(lambda v: v.degree % 2, {"degree": "int"}, "int")
+    family = inserted.python_module("functions", {"vertex_bias": function})
+    for called, wrapped in (("functions_vertex_bias", False), ("vertex_bias", True), ("vertex_bias_of_caller", True)):
+        assert getattr(family, called).targetoptions.get("no_cpython_wrapper", False) is wrapped
+    hops = inserted.python_module("functions_hops", {"vertex_bias": function})
+    private = {name: each for name, each in vars(hops).items() if name.startswith("_") and hasattr(each, "py_func")}
+    assert private
+    assert all(each.targetoptions["no_cpython_wrapper"] for each in private.values())
