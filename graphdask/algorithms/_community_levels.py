@@ -14,6 +14,7 @@ import numpy as np
 from graphdask.algorithms._communities import Arcs
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.partition.build import balanced_ranges, from_cyclic, to_cyclic_positions, to_owners
@@ -187,7 +188,7 @@ class Level:
         assert env.comm is not None
         smallest = least_of(env, self.bounds, label, self.numbers)
         stands = smallest == self.numbers
-        counts = env.comm.allgather(np.array([int(stands.sum())], np.int64))[:, 0]
+        counts = env.comm.allgather(np.array([count_set(stands)], np.int64))[:, 0]
         if counts.sum() == self.size:
             return self, self.numbers, stands
         bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

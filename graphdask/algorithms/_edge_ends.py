@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import all_set
 from graphdask.engine.loop import Environment
 from graphdask.partition.build import row_of_each, tally
 from graphdask.partition.neighbours import firsts, places_of
@@ -168,7 +169,7 @@ def divided(part: Part, over: Array, by_weight: bool, env: Environment) -> Array
     made_of, first = part.tables.get(name) or (None, None)
     if made_of is not csr.indices:
         found = ~like_before(csr, row_of_each(env.backend, csr, 0), by_weight, env)
-        first = None if bool(found.all()) else found
+        first = None if all_set(found) else found
         part.tables.keep(name, (csr.indices, first), 0 if first is None else first.nbytes)
     if first is None:
         return over

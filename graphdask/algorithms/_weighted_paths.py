@@ -25,6 +25,7 @@ from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
+from graphdask.device.counting import all_set, count_set
 from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
@@ -64,7 +65,7 @@ class Rows:
 
 def _simple(csr: Csr, env: Environment) -> Csr:
     kept = simple_edges(csr, env)
-    return csr if bool(kept.all()) else csr.only(env.xp, kept)
+    return csr if all_set(kept) else csr.only(env.xp, kept)
 
 
 def simple_edges(csr: Csr, env: Environment) -> Array:
@@ -171,7 +172,7 @@ class PathCounts(Primitive[WeightedPathsState]):
         state.pending.reshape(-1)[at] = NEVER
         state.paths.reshape(-1)[at] = 1.0
         reached = self.distance[:owned] != unreached(self.distance.dtype)
-        state.left = int(reached.sum()) - len(places)
+        state.left = count_set(reached) - len(places)
         level = Level(env.backend.from_host(rows), env.backend.from_host(masks))
         return state, self._counted(part, state, level, env, edges)
 

@@ -30,6 +30,7 @@ from graphdask import execute
 from graphdask.algorithms._flood import flood, flood_memory
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.advance import advance
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
@@ -118,7 +119,7 @@ class ConnectedComponents(Primitive[ComponentsState]):
         giant = _most_frequent(env, link[:owned])
         buffer = env.buffer("the list of rows outside the giant", owned, dtype)
         if env.allocation.partial:
-            buffer.fit(int((link[:owned] != giant).sum()))
+            buffer.fit(count_set(link[:owned] != giant))
         rows = buffer.array
         outside = Outside(
             link=link, root=giant, indptr=part.directions[0].indptr, other_indptr=part.directions[-1].indptr, rows=rows,

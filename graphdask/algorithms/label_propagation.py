@@ -24,6 +24,7 @@ from graphdask import execute
 from graphdask.algorithms.summaries import classes
 from graphdask.algorithms.tuning import LABELS
 from graphdask.device.backend import BLOCK, Array
+from graphdask.device.counting import count_set
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
@@ -98,7 +99,7 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
         ghosts = part.num_slots - part.num_owned
         changed = part.num_owned
         if allocation.partial:
-            changed = allocation.first(changed, int((lengths > 0).sum()))
+            changed = allocation.first(changed, count_set(lengths > 0))
         aside = sum(put_aside(csr) for csr in part.directions)
         lists = part.num_owned * (5 * item + 19) + (changed + aside) * item
         return lists + ghosts * (7 * item + 1) + (table + parts) * (item + 4)
@@ -165,7 +166,7 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
         inbox.put("label", pack.label)
         if state.iterations:
             pack.moved[part.num_owned :] = pack.label[part.num_owned :] != ghosts
-            state.moved += int(pack.moved[part.num_owned :].sum())
+            state.moved += count_set(pack.moved[part.num_owned :])
             self._find_due(part, state, kernels)
         state.before[:] = pack.label[: part.num_owned]
         if state.moved:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, add_up, modularity_of
+from graphdask.algorithms._communities import Arcs, add_up, modularity_of, total_of
 from graphdask.algorithms._communities_found import (
     OPTIONS,
     LouvainResult,
@@ -43,6 +43,7 @@ from graphdask.algorithms._community_moves import Mover, mixed
 from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
@@ -213,7 +214,7 @@ class Louvain(ResumableCommunities, Primitive[LouvainState]):
     def _messages(self, part: Part, state: LouvainState) -> Messages:
         """Say that the run goes on; what a sweep works on is the active vertices of its beginning."""
         none, indptr, active = part.ids[:0], state.level.csr.indptr, state.active
-        worked, edges = (int(x[active].sum()) if len(active) else 0 for x in (active, indptr[1:] - indptr[:-1]))
+        worked, edges = count_set(active), total_of((indptr[1:] - indptr[:-1])[active])
         return Messages(none, none, {}, not state.done, worked, edges)
 
     def result(self, part: Part, state: LouvainState, env: Environment) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, given_labels, modularity_of, sums_of_labels, total_of
 from graphdask.algorithms._lengths import fit_weights
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Messages
 from graphdask.engine.owners import sum_at
@@ -90,7 +91,7 @@ def measured(part: Part, env: Environment, arcs: Arcs, label: Array, resolution:
     inside = arcs.weights[labels[arcs.rows] == labels[arcs.slots]]
     degree = sum_at(xp, part.num_owned, arcs.rows, arcs.weights)
     sums = sums_of_labels(part, env, label, degree)
-    (communities,) = add_up(env, [int((label == part.ids).sum())])
+    (communities,) = add_up(env, [count_set(label == part.ids)])
     return {
         "modularity": modularity_of(env, arcs.total, total_of(inside), sums, resolution),
         "num_communities": communities,

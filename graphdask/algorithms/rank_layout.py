@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.advance import advance
 from graphdask.engine.bins import Shape
 from graphdask.engine.buffers import put_aside
@@ -198,7 +199,7 @@ def _edges(part: Part) -> tuple[Array, Array]:
 def _read(part: Part) -> int:
     """How many of x are read at most, where those of vertices with out-edges stand first."""
     ghosts = part.num_slots - part.num_owned
-    return ghosts + int((part.out.indptr[1:] > part.out.indptr[:-1]).sum())
+    return ghosts + count_set(part.out.indptr[1:] > part.out.indptr[:-1])
 
 
 def without_loop(part: Part, env: Environment) -> Array:

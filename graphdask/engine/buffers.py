@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend
+from graphdask.device.counting import count_set
 from graphdask.engine.tuning import ENGINE
 from graphdask.errors import OverBudget
 from graphdask.kernels.common.packs import Pack
@@ -187,7 +188,7 @@ def reachable(part: Part) -> int:
     if part.inward is not part.out:
         return part.num_owned
     indptr = part.out.indptr
-    return int((indptr[1:] > indptr[:-1]).sum())
+    return count_set(indptr[1:] > indptr[:-1])
 
 
 PLAIN = frozenset({type(None), bool, int, float, str})

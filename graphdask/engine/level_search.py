@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import MAXIMAL, Allocation
 from graphdask.engine.direction import Direction
@@ -189,7 +190,7 @@ class LevelSearch(Primitive[S]):
         (search.depth[:],) = env.fetch_ghosts(part, [depth])
         reached = places_of(xp, search.depth >= 0).astype(dtype)
         env.kernels("codec", index_t=dtype).codec_set_bits(len(reached), reached, search.seen, part.num_slots)
-        frontier.unreached = min(frontier.unreached, int((depth < 0).sum()))
+        frontier.unreached = min(frontier.unreached, count_set(depth < 0))
         lengths = part.out.indptr[1:] - part.out.indptr[:-1]
         return state, self.begin(part, state, int(lengths[(depth < 0) | (depth == level)].sum()), env)
 

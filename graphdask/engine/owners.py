@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import Environment
 from graphdask.partition.build import from_cyclic, to_cyclic_positions, to_owners
 from graphdask.partition.neighbours import firsts
@@ -75,7 +76,7 @@ class Owners:
         """
         while True:
             (further,) = self.ask(parent, [parent])
-            changed = bool((further != parent).any()) if len(parent) else False
+            changed = any_set(further != parent)
             parent = further
             if self.env.least(-int(changed)) == 0:
                 return parent

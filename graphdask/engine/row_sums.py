@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend
+from graphdask.device.counting import all_set, count_set
 from graphdask.engine.bins import Bins, Shape
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
@@ -105,7 +106,7 @@ class Chunks:
         """Bytes at most: of the lists, and while they are made; none on a CPU."""
         if not sliced(csr):
             return 0, 0
-        long = int((csr.indptr[1:] - csr.indptr[:-1] > FEW).sum())
+        long = count_set(csr.indptr[1:] - csr.indptr[:-1] > FEW)
         chunks = long + csr.num_edges // CHUNK
         kept = chunks * (8 + csr.indices.dtype.itemsize) + csr.num_edges // (CHUNK // 2) * 8
         return kept, 16 * csr.num_rows + 64 * chunks
@@ -266,7 +267,7 @@ def _narrowed(weights: Array | None, real: Any) -> Array:
     assert weights is not None
     with np.errstate(over="ignore", under="ignore"):  # what does not fit is seen in the next line
         narrow = weights.astype(np.float32)
-    if real == np.float32 or bool((narrow == weights).all()):
+    if real == np.float32 or all_set(narrow == weights):
         return narrow
     return weights.astype(np.float64)
 

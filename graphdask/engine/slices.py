@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
@@ -97,7 +98,7 @@ class Slices:
         made, and of what there is before it is."""
         degree, index = csr.indptr[1:] - csr.indptr[:-1], csr.indices.dtype.itemsize
         few = (degree > 0) & (degree <= FEW)
-        rows, of_rows = int(few.sum()), int((degree * few).sum())
+        rows, of_rows = count_set(few), int((degree * few).sum())
         del few
         degree[degree <= FEW] = 0
         chunks = int(((degree + (CHUNK - 1)) // CHUNK).sum())

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
+from graphdask.device.counting import all_set, any_set, count_set
 from graphdask.display.phases import phase
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Csr, Part, WeightFacts
@@ -80,7 +81,7 @@ def _built(
         vertex_map = vertex_map.with_offsets(balanced_ranges(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
         other_way: Array = src != dst
-        if bool(other_way.all()):
+        if all_set(other_way):
             other_way = slice(None)
         at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
         if weights is not None:
@@ -246,7 +247,7 @@ def _sorted_rows(
         weights = None if weights is None else weights[keep]
     indptr = xp.zeros(len(ids) + 1, np.int64)
     xp.cumsum(tally(backend, rows, len(ids)), out=indptr[1:])
-    return Csr(indptr, columns, weights), int((ids[rows] == columns).sum())
+    return Csr(indptr, columns, weights), count_set(ids[rows] == columns)
 
 
 def _keyed_rows(
@@ -262,7 +263,7 @@ def _keyed_rows(
     else:
         order = xp.argsort(key, kind="stable")
         in_order = key[order]
-        if len(key) and bool((in_order[1:] == in_order[:-1]).any()):
+        if len(key) and any_set(in_order[1:] == in_order[:-1]):
             order = xp.argsort(weights, kind="stable")
             order = order[xp.argsort(key[order], kind="stable")]
         key, weights = in_order, weights[order]

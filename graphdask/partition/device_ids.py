@@ -6,6 +6,7 @@ import numpy as np
 
 from graphdask.device.arrays import brought, on_host
 from graphdask.device.backend import Array, Backend
+from graphdask.device.counting import all_set
 from graphdask.partition.ids import VertexIds, checked_count, is_narrow_range
 from graphdask.partition.vertex_map import index_dtype
 
@@ -49,7 +50,7 @@ def number_on_device(
     present = xp.zeros(span, bool)
     for ends in (src, dst):
         present[ends] = True
-    if bool(present.all()):
+    if all_set(present):
         return VertexIds(span, low), src, dst
     number_of = xp.cumsum(present, dtype=dtype)
     number_of -= dtype.type(1)
@@ -72,7 +73,7 @@ def _by_known(backend: Backend, ids: VertexIds, src: Array, dst: Array) -> tuple
         else:
             number = xp.minimum(xp.searchsorted(table, ends), len(table) - 1)
             found = table[number] == ends
-        if not bool(found.all()):
+        if not all_set(found):
             first = int(xp.flatnonzero(~found)[0])
             ids.to_internal(on_host(ends[first : first + 1]), what)
         numbers.append(number.astype(dtype, copy=False))

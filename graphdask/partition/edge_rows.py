@@ -16,6 +16,7 @@ import numpy as np
 
 from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
+from graphdask.device.counting import any_set
 from graphdask.errors import OverBudget, Unsupported, VerificationError
 from graphdask.partition.build import BYTES_PER_ARC, to_owners
 from graphdask.partition.changes import ChangedPiece, ChangedSource
@@ -240,7 +241,7 @@ def _in_order(xp: Any, rows: Array, columns: Array, weights: Array | None, numbe
 
     order = sorted_by(keys)
     same = repeats(order)
-    if bool(same.any()):
+    if any_set(same):
         order = sorted_by([numbers, *([] if weights is None else [weights]), *keys])
         if merge:
             order = order[xp.concatenate([xp.ones(1, bool), ~repeats(order)])]
