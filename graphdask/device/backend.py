@@ -34,7 +34,7 @@ from graphdask.device.launch import make_current, packed_arguments
 from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels import kernel_files
-from graphdask.kernels.common.compiling import listen_to_cupy
+from graphdask.kernels.common.compiling import prepare_cupy
 from graphdask.kernels.common.included import cuda_source
 from graphdask.kernels.functions.inserted import Inserted, cuda_text, digests, python_module
 
@@ -214,7 +214,7 @@ class CudaBackend(Backend):
             raise MissingDependency(
                 'device "cuda" needs CuPy: pip install "graphdask[cuda13]" (or cuda12, after your driver)'
             ) from error
-        listen_to_cupy(cupy.cuda.compiler)
+        prepare_cupy(cupy.cuda.compiler)
         self.xp = cupy
         self.device = device
         self._launched: deque[str] = deque(maxlen=8)

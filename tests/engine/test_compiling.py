@@ -322,3 +322,16 @@ def test_what_cupy_compiles_is_counted_once_where_one_function_calls_another():
     assert compiling.since(before).kernels == 1
     assert compiler._compile_using_nvrtc_no_warning("kernel") == "kernel compiled"
     assert compiling.since(before).kernels == 2
+
+
+@pytest.mark.parametrize(("given", "kept"), [(None, True), ("0", False)])
+def test_headers_of_cupy_are_kept_unless_the_environment_says_otherwise(given, kept, monkeypatch):
+    monkeypatch.delenv("CUPY_NVRTC_USE_PCH", raising=False)
+    if given is not None:
+        monkeypatch.setenv("CUPY_NVRTC_USE_PCH", given)
+    compiler = types.SimpleNamespace(_use_pch=False)
+    compiling.keep_headers(compiler)
+    assert compiler._use_pch is kept
+    without = types.SimpleNamespace()
+    compiling.keep_headers(without)  # a CuPy that cannot
+    assert vars(without) == {}
