@@ -26,8 +26,12 @@ from graphdask.results.result import Result
 from graphdask.sample import Samples
 
 OPTIONAL: dict[str, dict[str, Any]] = {
-    "bfs": {"targets": [1, 2]},
-    "sssp": {"targets": [1, 2]},
+    "bfs": {"source": [1, 2], "targets": [1, 2]},
+    "sssp": {"source": [1, 2], "targets": [1, 2]},
+    **{
+        measure: {"sources": [1, 2]}
+        for measure in ("betweenness", "edge_betweenness", "closeness_centrality", "harmonic_centrality")
+    },
     "eigenvector_centrality": {"start": [0.1, 0.2, 0.3, 0.4]},
     "hits": {"start": [0.1, 0.2, 0.3, 0.4]},
     "pagerank": {"personalization": [0.1, 0.2, 0.3, 0.4], "start": [0.1, 0.2, 0.3, 0.4]},
@@ -41,20 +45,32 @@ OPTIONAL: dict[str, dict[str, Any]] = {
     },
     "run": {"init": {"label": [1, 2, 3, 4]}},
     "Graph.partition": {"by": [0, 1, 0, 1, 0]},
-    "GraphQueries.has_edge": {"u": [0, 1]},
+    "GraphQueries.has_edge": {"u": [0, 1], "v": [0, 1]},
+    "TypedGraph.subgraph": {"vertices": [0, 1, 2]},
     "DynamicGraph.update": {"insert": ([0], [2]), "delete": ([0], [1])},
-    "from_frame": {"vertex_columns": {"id": [5], "s": [1]}},
-    "from_frames": {"edges": {("a", "x", "b"): ([0, 1], [3, 2])}},
-    "NeighborLoader": {"x": [[1.0, 2.0]] * 5, "y": [1, 2, 3, 4, 5]},
+    "from_frame": {"df": {"src": [0, 1], "dst": [1, 2], "w": [1.0, 2.0], "t": [1, 2]}, "vertex_columns": {"id": [5], "s": [1]}},
+    "from_frames": {"edges": {("a", "x", "b"): ([0, 1], [3, 2])}, "vertices": {"a": [0, 1, 2], "b": [2, 3]}},
+    **{
+        loader: {"x": [[1.0, 2.0]] * 5, "y": [1, 2, 3, 4, 5]}
+        for loader in ("NeighborLoader", "ClusterLoader", "ShaDowLoader")
+    },
     "TypedNeighborLoader": {
         "input_nodes": ("b", [2, 3]), "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}, "y": {"a": [1, 2], "b": [1, 2]},
     },
-    "LinkNeighborLoader": {"edge_label_index": [[0, 1], [1, 2]]},
-    "TypedLinkNeighborLoader": {"edge_label_index": ("x", [[0, 1], [3, 2]]), "edge_label": [1.0]},
-    "HGTLoader": {"input_nodes": ("b", [2, 3]), "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}},
+    "LinkNeighborLoader": {
+        "edge_label_index": [[0, 1], [1, 2]], "edge_label": [1, 0, 1, 0, 1, 0], "x": [[1.0, 2.0]] * 5, "y": [1, 2, 3, 4, 5],
+    },
+    "TypedLinkNeighborLoader": {
+        "edge_label_index": ("x", [[0, 1], [3, 2]]), "edge_label": [1.0],
+        "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}, "y": {"a": [1, 2], "b": [1, 2]},
+    },
+    "HGTLoader": {
+        "input_nodes": ("b", [2, 3]), "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}, "y": {"a": [1, 2], "b": [1, 2]},
+    },
     "NegativeSampling": {"src_weight": [1.0, 2.0, 3.0, 4.0, 5.0], "dst_weight": [1.0, 2.0, 3.0, 4.0, 5.0]},
     "sample.frontier_sampling": {"pools": [[0, 1], [2, 3]]},
     "sample.temporal_neighbors": {"times": [1, 2, 3, 4, 5, 6]},
+    "plot.curves": {"ticks": [1, 2]},
     "plot.draw": {"layout": [[0.0, 1.0]] * 4},
 }  # fmt: skip
 """Arguments of base calls in place of, or beside, their own."""
