@@ -6,6 +6,8 @@ is. Edges that lead to more than `until` may relax, and may lead to what is not 
 `sssp_level` works on the rows that have edges to others at their own distance.
 """
 
+import numpy as np
+
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import MACROS, plus, unreached
 from graphdask.kernels.sssp.sssp_tree_pack import Tree
@@ -14,19 +16,33 @@ __all__ = ["GPU_ONLY", "MACROS"]
 
 GPU_ONLY = ("sssp_tags",)
 """Kernels without a twin: sssp_parents has no use for tags on a CPU."""
+FEW = 1024
+"""Edges that are scanned before those among them that may be tight are worked on."""
+u64 = np.uint64
 
 
 @twin
 def sssp_parents(n, a: Tree):
     none, no_id, ghosts = unreached(a.distance), unreached(a.parent), a.counters.ghosts
+    places = np.empty(FEW, np.int64)
     for u in range(n):
         du, id = a.distance[u], a.ids[u]
         if du == none:
             continue
-        for e in range(a.indptr[u], a.indptr[u + 1]):
-            v = a.indices[e]
-            dv = a.distance[v]
-            if dv == plus(du, a.weights[e & a.each]) or dv == none:
+        first, end = u64(a.indptr[u]), u64(a.indptr[u + 1])
+        while first < end:
+            # without a branch, so that many distances are loaded at a time (sssp.py); no tight edge is left out
+            stop, some = min(first + u64(FEW), end), u64(0)
+            for e in range(first, stop):
+                places[some] = e
+                some += u64(a.distance[u64(a.indices[e])] >= plus(du, a.weights[e & u64(a.each)]))
+            first = stop
+            for k in range(some):
+                e = u64(places[k])
+                v = a.indices[e]
+                dv = a.distance[v]
+                if dv != plus(du, a.weights[e & u64(a.each)]) and dv != none:
+                    continue
                 if dv == du:
                     a.level[u] += v != u
                 elif id < a.parent[v]:
