@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,10 @@ class SsspState:
     work: Work | None
     stop: Stop
     """Where the search stops."""
+    parent: Array | None = None
+    """Per slot: its parent, where the search finds these as it goes on (kernels/sssp/sssp.py)."""
+    level: Array | None = None
+    """int64, shape (1,), with `parent`: whether that is of no use."""
     far: int = 0
     nearest: float = math.inf
     """A bound from below on the distances of the far ones."""
@@ -65,6 +70,26 @@ class SsspState:
     """Edges visited."""
     too_far: bool = False
     """Whether there are vertices beyond the last bucket; the same on all ranks."""
+
+    def find_parents(self, part: Part, sources: Array) -> None:
+        """Let a search that begins on a CPU with the whole graph find parents."""
+        assert self.work is not None
+        dtype = part.vertex_map.dtype
+        self.parent, self.level = np.full(part.num_slots, np.iinfo(dtype).max, dtype), np.zeros(1, np.int64)
+        self.parent[sources] = part.ids[sources]
+        self.work.relaxing.parent, self.work.relaxing.level = self.parent, self.level
+
+    @property
+    def parents(self) -> Array | None:
+        """The parents of all slots; None where they are to be found from the distances."""
+        return None if self.level is None or self.level[0] else self.parent
+
+
+def finds_parents(primitive: Any, part: Part) -> bool:
+    """Whether a search for paths finds parents as it relaxes edges: of floats, by a CPU that has the whole graph, if it
+    goes on to the end."""
+    whole = part.size == 1 and isinstance(part.out.indptr, np.ndarray)
+    return whole and primitive.finds_parents and primitive.distance.kind == "f" and not primitive.stops
 
 
 def before_buckets(

@@ -41,6 +41,8 @@ class Lengths:
 class Distances(ShortestPaths):
     """A search for distances alone."""
 
+    finds_parents = False
+
     def __init__(self, source: int, lengths: Lengths):
         super().__init__((source,), None, lengths.unit, lengths.distance, lengths.flat, lengths.most)
         self.lengths = lengths

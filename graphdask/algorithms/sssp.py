@@ -54,7 +54,7 @@ from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_rang
 from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached
 from graphdask.algorithms._sources import given_sources, given_targets
 from graphdask.algorithms._sssp_buckets import begin_buckets
-from graphdask.algorithms._sssp_state import VOTES, SsspState, before_buckets
+from graphdask.algorithms._sssp_state import VOTES, SsspState, before_buckets, finds_parents
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms.bfs import SearchFrom
@@ -112,6 +112,7 @@ class ShortestPaths(Primitive[SsspState], Resumable):
 
     name = "SSSP"
     result_type = ShortestPathsResult
+    finds_parents = True  # as edges are relaxed, where that can be (`finds_parents`)
 
     def __init__(
         self, sources: tuple[int, ...], delta: float | None, unit: float, distance: np.dtype, flat: bool,
@@ -152,7 +153,7 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         index, slots, starts = part.vertex_map.dtype.itemsize, part.num_slots, len(self.sources)
         far = allocation.first(slots, most_reached(part, allocation, starts) + slots - part.num_owned)
         queues = Queues.length(part, allocation, starts) + 2 * far
-        search = exchange + (self.label.itemsize + 4) * slots + index * queues
+        search = exchange + (self.label.itemsize + 4 + index * finds_parents(self, part)) * slots + index * queues
         return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
 
     def facts(self) -> dict[str, Any]:
@@ -183,6 +184,8 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         if len(sources):
             labels[sources] = part.ids[sources] if self.with_parents else 0
         state = self._begun(part, env, labels, sources, 0.0)
+        if finds_parents(self, part):
+            state.find_parents(part, sources)
         if memory is not None:
             return state, self._together(part, state, memory, env)
         return state, self._messages(state, part.ids[:0])
@@ -286,13 +289,14 @@ class ShortestPaths(Primitive[SsspState], Resumable):
             own[state.stop.beyond(part, own)] = unreached(self.distance)
         (state.labels,) = env.fetch_ghosts(part, [state.labels[:owned]])
         own = state.labels[:owned]
-        found = env.run(part, Parents(state.labels, self.sources))
-        parent, reached = found.columns["parent"], own != unreached(self.distance)
+        found = {"parent": state.parents} if state.parents is not None else None
+        found = found or env.run(part, Parents(state.labels, self.sources)).columns
+        parent, reached = found["parent"][:owned], own != unreached(self.distance)
         rooted = parent != np.iinfo(parent.dtype).max
         beyond = part.ids[rooted & ~reached] if not self.stops else part.ids[:0]
         too_far = env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
-            flat = level_part(part, env, state.labels, part.ids[:0], found.columns["level"], tree=False)
+            flat = level_part(part, env, state.labels, part.ids[:0], found["level"], tree=False)
             nearer = SearchFrom(xp.flatnonzero(rooted).astype(part.vertex_map.dtype))
             parent = xp.where(rooted, parent, env.run(flat, nearer).columns["parent"])
         parent = xp.where(reached, parent, parent.dtype.type(-1))

@@ -53,6 +53,18 @@ def _distance_of(label, limit):
     return lambda label, limit: label >> 32
 
 
+def improves(label, before, parent):
+    """Whether a label is below the one before; where parents are kept, one that is the same may have another parent."""
+    return label < before or (parent is not None and label == before)
+
+
+@overload(improves, inline="always")
+def _improves(label, before, parent):
+    if isinstance(parent, types.NoneType):
+        return lambda label, before, parent: label < before
+    return lambda label, before, parent: label <= before
+
+
 def label_of(distance, id, labels, limit):
     """What stands in `labels` for a distance from the vertex `id`."""
     return distance if labels.dtype == limit.dtype else distance << 32 | id

@@ -12,6 +12,10 @@ it ends before a step of `enough` near vertices or more: what there is for other
 It needs a cooperative launch, always of the same `n`, in every superstep the next `mark`.
 `sssp_result` takes labels of both kinds apart.
 
+With `parent`, a CPU that has the whole graph finds predecessors of distances without ids as it relaxes: every edge that
+leads to a vertex at its distance is scanned once more after that distance is known, or leads to it first. Edges that
+add nothing to a distance are not told apart; `level` says that there are any.
+
 On a CPU most of the time would be spent waiting for labels, and for rows that no cache has. So a row is scanned twice.
 The first scan reads every edge and lists, without a branch, those that lower a label, one in twenty; so nothing is
 mispredicted, and many labels are loaded at a time. The second scan relaxes the listed edges. Rows that are due soon are
@@ -23,7 +27,7 @@ import numpy as np
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import MACROS as OF_DISTANCES
-from graphdask.kernels.sssp.paths import at_least, distance_of, label_of, plus, unreached
+from graphdask.kernels.sssp.paths import at_least, distance_of, improves, label_of, plus, unreached
 from graphdask.kernels.sssp.sssp_pack import Relaxing
 
 MACROS = [{**types, "label_t": types["dist_t"]} for types in OF_DISTANCES]
@@ -98,11 +102,16 @@ def sssp_advance(n, step, split, splits, enough, nearest, delta, most, mark, a: 
                     v = u64(a.indices[e])
                     label = label_of(plus(du, a.weights[e & u64(a.each)]), id, a.labels, bound)
                     slots[lower], offered[lower] = v, label
-                    lower += u64(label < a.labels[v])
+                    lower += u64(improves(label, a.labels[v], a.parent))
                 first = stop
                 for k in range(lower):
                     v, label = slots[k], offered[k]
                     d, before = distance_of(label, bound), a.labels[v]
+                    if a.parent is not None:  # noqa: SIM102  # which Numba leaves out
+                        if label <= before and v != u:
+                            a.level[0] |= d == du
+                            if label < before or id < a.parent[v]:
+                                a.parent[v] = id
                     if label < before and d >= du:
                         a.labels[v] = label
                         if d >= bound:

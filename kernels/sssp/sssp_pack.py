@@ -41,6 +41,14 @@ class Relaxing(WeightedRows):
     odd_far = "index_t *", "these slots after odd numbers of splits"
     ghost_queue = "index_t *", "ghosts of a distance below the limit whose label fell, for their owners"
     hubs = "index_t *", "deferred rows"
+    parent = (
+        "index_t *",
+        (
+            "per slot: the smallest id of those that lead to its label, for a CPU that has the whole graph; else None, "
+            "where sssp_parents finds them"
+        ),
+    )
+    level = "long long *", "with `parent`: 1 where an edge between vertices adds nothing to a distance, of use to none"
     counters = COUNTS, "see above"
     least = "double *", "the smallest distance that went to, or stayed in, `far`, after split i in place i modulo 3"
 

@@ -41,6 +41,8 @@ class UnfusedPaths(ShortestPaths):
     """A search whose superstep is many steps: one relaxes the edges of the near vertices or, if there are none, splits
     the far ones. The host reads the counters after each."""
 
+    finds_parents = False
+
     def _memory(self, part: Part, allocation: Allocation, exchange: int) -> int:
         entry = part.vertex_map.dtype.itemsize + self.label.itemsize
         return super()._memory(part, allocation, exchange + allocation.first(part.out.num_edges) * entry)
