@@ -48,7 +48,9 @@ OPTIONAL: dict[str, dict[str, Any]] = {
     "GraphQueries.has_edge": {"u": [0, 1], "v": [0, 1]},
     "TypedGraph.subgraph": {"vertices": [0, 1, 2]},
     "DynamicGraph.update": {"insert": ([0], [2]), "delete": ([0], [1])},
-    "from_frame": {"df": {"src": [0, 1], "dst": [1, 2], "w": [1.0, 2.0], "t": [1, 2]}, "vertex_columns": {"id": [5], "s": [1]}},
+    "from_frame": {
+        "df": {"src": [0, 1], "dst": [1, 2], "w": [1.0, 2.0], "t": [1, 2]}, "vertex_columns": {"id": [5], "s": [1]},
+    },
     "from_frames": {"edges": {("a", "x", "b"): ([0, 1], [3, 2])}, "vertices": {"a": [0, 1, 2], "b": [2, 3]}},
     **{
         loader: {"x": [[1.0, 2.0]] * 5, "y": [1, 2, 3, 4, 5]}
@@ -58,7 +60,8 @@ OPTIONAL: dict[str, dict[str, Any]] = {
         "input_nodes": ("b", [2, 3]), "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}, "y": {"a": [1, 2], "b": [1, 2]},
     },
     "LinkNeighborLoader": {
-        "edge_label_index": [[0, 1], [1, 2]], "edge_label": [1, 0, 1, 0, 1, 0], "x": [[1.0, 2.0]] * 5, "y": [1, 2, 3, 4, 5],
+        "edge_label_index": [[0, 1], [1, 2]], "edge_label": [1, 0, 1, 0, 1, 0], "x": [[1.0, 2.0]] * 5,
+        "y": [1, 2, 3, 4, 5],
     },
     "TypedLinkNeighborLoader": {
         "edge_label_index": ("x", [[0, 1], [3, 2]]), "edge_label": [1.0],

@@ -16,6 +16,7 @@ from reference import lightest, shortest
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.io import read_vertex_values
 from graphdask.partition.tuning import PARTITION
 
@@ -360,3 +361,36 @@ def test_a_graph_without_weights_gives_a_warning_and_hops():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gd.sssp(gd.from_edges(src, dst, [1, 1, 1, 1], num_vertices=5), 0)
+
+
+@pytest.mark.parametrize("kind", ["random", "ties", "zeros", "absorbed", "overflowing"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_parents_found_while_edges_are_relaxed_are_those_found_afterwards(kind, directed, rng, monkeypatch):
+    """A CPU with the whole graph finds those of float distances as it goes on; several ranks afterwards."""
+    kept, wanted = [], ShortestPaths.result
+
+    def result(self, part, state, env):
+        kept.append(state.parents is not None)
+        return wanted(self, part, state, env)
+
+    monkeypatch.setattr(ShortestPaths, "result", result)
+    for n, m in ((1, 0), (9, 30), (40, 300), (200, 500)):
+        src, dst = rng.integers(0, n, (2, m))
+        weights = {
+            "random": rng.random(m, np.float32), "ties": rng.integers(1, 4, m).astype(np.float32),
+            "zeros": rng.integers(0, 3, m).astype(np.float64), "absorbed": rng.choice([1e-20, 1.0], m),
+            "overflowing": np.full(m, 1e300),
+        }[kind]  # fmt: skip
+        G = gd.from_edges(src, dst, weights, directed=directed, vertices=np.arange(n))
+        one, other = gd.sssp(G.partition(1), 0).verify(), gd.sssp(G.partition(3), 0)
+        assert one.distance.tobytes() == other.distance.tobytes()
+        assert one.parent.tolist() == other.parent.tolist()
+        distance, parent = expected_of(n, src, dst, weights, directed, 0)
+        assert one.distance.tolist() == distance.tolist()
+        if kind not in ("zeros", "absorbed"):
+            assert one.parent.tolist() == parent.tolist()
+    assert any(kept)
+    if kind in ("zeros", "absorbed"):  # edges that add nothing to a distance leave parents to be found afterwards
+        assert not all(kept[::4])
+    else:
+        assert kept[::4] == [True] * len(kept[::4])
