@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -162,12 +163,12 @@ class Drill:
         for each in {each.partition(":")[0] for each in came}:
             self.tally[f"{step.fault}/{each}"] += 1
         if step.scheduler:
-            return ", ".join(came)
+            return _shortened(came)
         processes.await_workers(client)
         with processes.client() as next_client:
             self._until_right(step, next_client, f"for the next client after {step.fault}")
         self._await_less(before, client)
-        return ", ".join(came)
+        return _shortened(came)
 
     def _until_right(self, step: Step, client: Any, when: str) -> list[str]:
         """What came of calls until the first right one."""
@@ -241,3 +242,9 @@ class Drill:
                 process.kill()
             process.wait()
             process.stdout.close()
+
+
+def _shortened(came: list[str]) -> str:
+    """Outcomes in their order, each with how often it came one after the other."""
+    runs = [(each, len(list(alike))) for each, alike in groupby(came)]
+    return ", ".join(each if times == 1 else f"{times} times {each}" for each, times in runs)

@@ -111,6 +111,7 @@ def _check(wait: Wait, watch: RunWatch | None, now: float, started: float) -> No
 def outcome_of(task: Any, address: str) -> Any:
     """The result of a future that is over, or Failed with what went wrong."""
     from distributed.client import FutureCancelledError, FuturesCancelledError
+    from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
     try:
@@ -119,6 +120,8 @@ def outcome_of(task: Any, address: str) -> Any:
         return Failed(error)
     except TimeoutError:
         return Failed(PeerLost(f"the worker {address} did not hand over its result in {ANSWER} s"))
+    except CommClosedError as error:  # of Dask, to the scheduler or to the worker
+        return Failed(PeerLost(f"the connection broke over which the worker {address} hands over its result: {error}"))
     except (FutureCancelledError, FuturesCancelledError, KilledWorker) as error:
         return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
     except Exception as error:  # whatever the task raised; the caller decides what it means

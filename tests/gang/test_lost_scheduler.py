@@ -14,11 +14,13 @@ from types import SimpleNamespace
 import dask
 import pytest
 from distributed import Client
+from distributed.comm import CommClosedError
 from gangs import dask_cluster, generated
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, InputError, PeerLost, SchedulerLost
 from graphdask.gang.cluster import DaskGang
+from graphdask.gang.waiting import outcome_of
 from graphdask.gang.watch import scheduler_needed
 
 
@@ -47,6 +49,7 @@ PATIENT = {"graphdask.lock-timeout": 120.0, "graphdask.heartbeat-timeout": 120.0
 HOLD = """
 import sys
 from distributed import Client
+from distributed.comm import CommClosedError
 from graphdask.gang.lock import locked
 client = Client(sys.argv[1], set_as_default=False)
 with locked(client, sys.argv[2:], 120.0):
@@ -89,6 +92,17 @@ def test_a_client_that_is_alive_keeps_its_lock(address):
             ):
                 gd.bfs(generated(), 1, client=other)
             holder.communicate("", timeout=120)
+
+
+def test_a_result_whose_connection_broke_is_lost():
+    """As where a scheduler is killed while it hands over a result."""
+
+    def result(timeout: float) -> None:
+        raise CommClosedError("in <TCP ConnectionPool.gather>: Stream is closed")
+
+    lost = outcome_of(SimpleNamespace(result=result), "tcp://192.0.2.9:1").error
+    assert isinstance(lost, PeerLost)
+    assert "tcp://192.0.2.9:1 hands over its result: in <TCP" in str(lost)
 
 
 def client(status: str = "running", scheduler: object = "here"):
