@@ -142,11 +142,9 @@ class Drill:
 
     def _step(self, plan: Plan, step: Step, processes: Processes, client: Any) -> str:
         """A fault during calls, and what came of them."""
+        self._until_right(step, client, "before a fault")  # compiles kernels, builds partitions
         began = time.monotonic()
-        self._until_right(step, client, "before a fault")
-        if not step.fresh:  # the first call builds the partitions
-            began = time.monotonic()
-            self._came(step, client)
+        self._came(step, client)
         span = time.monotonic() - began
         before = self._held(client)
         with self._other(plan, step, processes) as other, Fault(
