@@ -54,7 +54,7 @@ def _distance_of(label, limit):
 
 
 def improves(label, before, parent):
-    """Whether a label is below the one before; where parents are kept, one that is the same may have another parent."""
+    """Whether a label is below the last; where parents are kept, an equal label may have another parent."""
     return label < before or (parent is not None and label == before)
 
 
