@@ -45,6 +45,8 @@ CALL = 120.0
 """Seconds without work after which a call is late, by these settings: two runs, and the waits between them."""
 STARTS = 120.0
 """Seconds without work after which a process that starts or ends is late."""
+ASK = 2.0
+"""Seconds between questions to workers; to answer is work of theirs, which would put off when they are late."""
 GRACE = 120.0
 """Seconds after the end of the time asked for in which a step may come to its end, on a busy machine."""
 RECOVERS = 5
@@ -207,7 +209,7 @@ class Drill:
         now: Callable[[], str] = lambda: grown(before, self._held(client))  # noqa: E731
         if found := now():
             kind = found.partition(":")[0]
-            self._patience(self.limits.ends).until(lambda: not now(), f"{kind} left in workers", now)
+            self._patience(self.limits.ends).until(lambda: not now(), f"{kind} left in workers", now, ASK)
 
     @contextmanager
     def _other(self, plan: Plan, step: Step, processes: Processes) -> Iterator[subprocess.Popen[str] | None]:

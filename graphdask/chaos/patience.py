@@ -50,10 +50,11 @@ class Patience:
             self._before, self._looked = worked, now
         return self._idle >= self.seconds or now - self._began >= MOST * self.seconds
 
-    def until(self, holds: Callable[[], bool], what: str, said: Callable[[], str] = str) -> None:
-        """Wait until something holds; raise Wrong, with what was waited for, where that is late."""
+    def until(self, holds: Callable[[], bool], what: str, said: Callable[[], str] = str, every: float = POLL) -> None:
+        """Wait until something holds, which is asked `every` so many seconds; raise Wrong, with what was waited for,
+        where that is late."""
         self.begin()
         while not holds():
             if self.late:
                 raise Wrong(f"{what}: {said()}, after {time.monotonic() - self._began:.0f} s")
-            time.sleep(POLL)
+            time.sleep(every)

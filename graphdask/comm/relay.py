@@ -193,7 +193,7 @@ class _Carrier:
     def meet(self, words: np.ndarray, meeting: int) -> None:
         """Exchange messages and votes, and let the kernel go on."""
         comm, sent = self.comm, self.comm.bytes_sent
-        received = comm.exchange_settled(self.told(words.tolist()), words)
+        received = comm.exchange_settled(self.sends(words.tolist()), words)
         comm.bytes_sent = sent  # the kernel counts them
         board, votes, parity = self.kept.board, received.control, meeting % 2
         for q, _ in self.peers:
@@ -202,11 +202,11 @@ class _Carrier:
             slot[: at.TEAM_FLAG] = words[: at.TEAM_FLAG]
             slot[at.TEAM_FLAG] = meeting  # last: then the kernel goes on
 
-    def told(self, words: list[int]) -> list[Array | None]:
+    def sends(self, words: list[int]) -> list[Array | None]:
         """What goes to each rank, by the words that the kernel has written."""
         sends: list[Array | None] = [None] * self.comm.size
-        told, row, kept = words[at.TEAM_TOLD], self.row, self.kept
-        kind, area, short, group = told & 0xFF, told >> 8 & 0x7F, told >> 15 & 1, told >> 16
+        coded, row, kept = words[at.TEAM_TOLD], self.row, self.kept
+        kind, area, short, group = coded & 0xFF, coded >> 8 & 0x7F, coded >> 15 & 1, coded >> 16
         if not kind:
             return sends
         for q, step in self.peers:

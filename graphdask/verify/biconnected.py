@@ -46,8 +46,8 @@ def _proof_of_found(context: RankContext, part: Part) -> BlocksProof:
     found = run_primitive(context.comm, part, _Witness(), context.environment("selective")).columns
     proof = BlocksProof(context, part, found["label"], found["parent"])
     if proof.violation:
-        told = "of the blocks that the proof found: " + proof.violation.message
-        proof.violation = replace(proof.violation, message=told)
+        message = "of the blocks that the proof found: " + proof.violation.message
+        proof.violation = replace(proof.violation, message=message)
     return proof
 
 

@@ -14,7 +14,7 @@ It needs a cooperative launch, always of the same `n`, in every superstep the ne
 
 With `parent`, a CPU that has the whole graph finds predecessors of distances without ids as it relaxes: every edge that
 leads to a vertex at its distance is scanned once more after that distance is known, or leads to it first. Edges that
-add nothing to a distance are not told apart; `level` says that there are any.
+add nothing to a distance are not distinguished; `level` says that there are any.
 
 On a CPU most of the time would be spent waiting for labels, and for rows that no cache has. So a row is scanned twice.
 The first scan reads every edge and lists, without a branch, those that lower a label, one in twenty; so nothing is
