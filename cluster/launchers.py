@@ -252,12 +252,12 @@ def ssh_cluster(
     if shutil.which(ssh[0]) is None:
         raise MissingDependency(f"there is no {ssh[0]} on PATH; install an SSH client")
     encryption.prepare(tls)
-    told = encryption.variables(encryption.with_texts(settings))
+    environment = encryption.variables(encryption.with_texts(settings))
     with tempfile.TemporaryDirectory(prefix="graphdask-ssh-") as folder, dask.config.set(settings):
         remote: list[_Remote] = []
         try:
             command = [python, "-P", *scheduler_arguments(interface, tls)]
-            scheduler = _Remote(hosts[0], command, told, ssh, Path(folder, "scheduler"))
+            scheduler = _Remote(hosts[0], command, environment, ssh, Path(folder, "scheduler"))
             remote.append(scheduler)
             address = _logged_address(scheduler)
             for index, host in enumerate(hosts):
@@ -265,7 +265,7 @@ def ssh_cluster(
                 devices = ",".join(str(device) for device in range(share)) if gpu else ""
                 command = ["env", f"CUDA_VISIBLE_DEVICES={devices}", python, "-P"]
                 command += [*worker_arguments(gpu, interface, tls, share), address]
-                remote.append(_Remote(host, command, told, ssh, Path(folder, f"worker-{index}")))
+                remote.append(_Remote(host, command, environment, ssh, Path(folder, f"worker-{index}")))
             with connect(address, workers=0) as client, _ended_with(client):
                 _wait_while_all_run(client, number, remote)
                 yield client
@@ -280,9 +280,9 @@ def ssh_cluster(
 class _Remote:
     """A process on another host: it ends when this one closes its standard input, or dies."""
 
-    def __init__(self, host: str, command: list[str], told: Mapping[str, str], ssh: Sequence[str], log: Path):
+    def __init__(self, host: str, command: list[str], environment: Mapping[str, str], ssh: Sequence[str], log: Path):
         self.host, self.log = host, log
-        first = "".join(shell.export(name, value, lines=True) + "\n" for name, value in told.items()).encode()
+        first = "".join(shell.export(name, value, lines=True) + "\n" for name, value in environment.items()).encode()
         script = shell.words(["sh", "-c", REMOTE.format(length=len(first), command=shell.words(command))])
         with log.open("wb") as out:
             self.process = subprocess.Popen(

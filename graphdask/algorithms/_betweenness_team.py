@@ -39,18 +39,18 @@ class TeamTables:
             self.memory = TeamMemory(peers, part, env, _areas(peers, part))
             self.own = env.xp.empty(before // 8 + 1, np.float64)
             begin = env.backend.address(self.own)
-            self.words = {at.VALUE: begin, at.FRONT: begin + part.num_slots * 8 * lanes}
+            self.words = {at.VALUE: begin, at.FRONTIER: begin + part.num_slots * 8 * lanes}
             return
         self.memory = TeamMemory(peers, part, env, _areas(peers, part), part.slot_bounds.tolist(), before=before)
-        bounds, begins = self.memory.heard, self.memory.addresses
-        fronts = [begin + int(bound[-1]) * 8 * lanes for begin, bound in zip(begins, bounds, strict=True)]
-        self.words = words = {at.VALUE: begins[part.rank], at.FRONT: fronts[part.rank]}
+        bounds, begins = self.memory.announced, self.memory.addresses
+        frontiers = [begin + int(bound[-1]) * 8 * lanes for begin, bound in zip(begins, bounds, strict=True)]
+        self.words = words = {at.VALUE: begins[part.rank], at.FRONTIER: frontiers[part.rank]}
         """Of the row."""
         for step in range(1, size):
             peer = (part.rank + step) % size
             first = int(bounds[peer, size - step])
             words[at.VALUES_OUT + step], words[at.FIRST_OUT + step] = begins[peer], first
-            words[at.FRONTS_OUT + step] = fronts[peer] + first * width
+            words[at.FRONTIERS_OUT + step] = frontiers[peer] + first * width
 
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, lanes: int, mask: Any) -> int:

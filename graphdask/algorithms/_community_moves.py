@@ -28,7 +28,7 @@ THREADS = 32 * COMMUNITY_WARPS
 """Of a block of a GPU (kernels/communities/communities.cu)."""
 AT_ONCE = 1 << 24
 """Places of tables up to which there are enough for all rows of a level at once, so that no round counts its edges."""
-DEFERRED = slice(COUNTS.place.deferred, COUNTS.place.room + 1)
+DEFERRED = slice(COUNTS.place.deferred, COUNTS.place.tables + 1)
 LEAST_GAIN = 2.0**-46
 """Least gain of a move, as a share of the vertex's degree; below it are errors of rounding."""
 MASK = (1 << 64) - 1
@@ -62,7 +62,7 @@ def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
     return (((x ^ (x >> np.uint64(31))) >> np.uint64(32)) * np.uint64(rounds)) >> np.uint64(32)
 
 
-def _room(lengths: Array) -> int:
+def _table_sizes(lengths: Array) -> int:
     """Places of the tables of those of these rows that have several chunks."""
     lengths = lengths[lengths > COMMUNITY_CHUNK]
     return 2 * (int(lengths.sum()) + 2 * len(lengths))
@@ -77,7 +77,7 @@ class Mover:
     resolution: float
     pack: Moves
     kernels: Any
-    room: int
+    tables: int
     """Places of the tables of all rows of several chunks."""
 
     @classmethod
@@ -89,7 +89,7 @@ class Mover:
         long = csr.indptr[1:] - csr.indptr[:-1] if owned else level.numbers
         long = long[long > COMMUNITY_ROW] if on_gpu else long[:0]
         chunks = int(((long + (COMMUNITY_CHUNK - 1)) // COMMUNITY_CHUNK).sum()) if len(long) else 0
-        room = _room(long) if chunks > len(long) else 0
+        tables = _table_sizes(long) if chunks > len(long) else 0
         lists = {name: xp.empty(len(long), wide) for name in ("long_rows", "start", "first_chunk", "met_count")}
         pack = Moves(
             indptr=csr.indptr, indices=csr.indices, weights=level.weights, degree=level.degree, refining=0,
@@ -99,7 +99,7 @@ class Mover:
             counters=xp.zeros(len(COUNTS), wide), keys=level.numbers[:0], total=level.numbers[:0],
             met=level.numbers[:0], **lists,
         )  # fmt: skip
-        return cls(env, level, resolution, pack, env.kernels("communities", index_t=csr.indices.dtype), room)
+        return cls(env, level, resolution, pack, env.kernels("communities", index_t=csr.indices.dtype), tables)
 
     def round(self, rows: Array, label: Array, sums: Array, refined: tuple[Array, Array] | None = None) -> None:
         """Move own vertices to the neighbouring community, or the empty one of their own number, of the largest gain.
@@ -184,7 +184,7 @@ class Mover:
         kernels = self.kernels
         kernels.communities_choose(32 * count, scale, pack, threads=THREADS)
         if len(pack.chunks):
-            for stage in range(3 if self.room else 1):
+            for stage in range(3 if self.tables else 1):
                 kernels.communities_choose_hubs(THREADS * len(pack.chunks), scale, stage, pack, threads=THREADS)
             pack.counters[DEFERRED] = 0
         kernels.communities_move(count, LEAST_GAIN * max(1.0, self.resolution), pack)
@@ -195,14 +195,14 @@ class Mover:
         if self.env.backend.name == "cpu":
             if len(pack.total) < communities:
                 pack.assign(total=xp.full(communities, -1, np.int64), keys=xp.empty(communities, np.int64))
-        elif self.room:
-            room = self.room
-            if room > AT_ONCE:
-                room = _room(csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows])
-            if len(pack.keys) < room:
+        elif self.tables:
+            tables = self.tables
+            if tables > AT_ONCE:
+                tables = _table_sizes(csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows])
+            if len(pack.keys) < tables:
                 self.free_tables()
-                pack.assign(total=xp.zeros(room, np.int64), keys=xp.full(room, -1, np.int64))
-                pack.met = xp.empty(room // 2, np.int64)
+                pack.assign(total=xp.zeros(tables, np.int64), keys=xp.full(tables, -1, np.int64))
+                pack.met = xp.empty(tables // 2, np.int64)
 
     def free_tables(self) -> None:
         """Let the memory of the tables go, which are made again when they are needed."""

@@ -44,8 +44,8 @@ def _pack(part: Part, state: BetweennessState, **values: Any) -> Deep:
     assert inward is not None
     return Deep(
         indptr=part.out.indptr, indices=part.out.indices, in_indptr=inward.indptr, in_indices=inward.indices,
-        front=state.front, seen=state.seen, bits=state.bits, sigma=state.sigma, given=state.delta, score=state.score,
-        counters=np.zeros(len(COUNTS), np.int64), **values,
+        frontier=state.frontier, seen=state.seen, bits=state.bits, sigma=state.sigma, given=state.delta,
+        score=state.score, counters=np.zeros(len(COUNTS), np.int64), **values,
     )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def search_on(part: Part, state: BetweennessState, kernels: Any, bound: int) -> 
         between = bounds[1 : counts.levels + 1] - count
         state.levels.append(Levels(queue[count:begin].copy(), masks[count:begin].copy(), between, last.lanes))
     rows, lanes = queue[begin : counts.listed].copy(), masks[begin : counts.listed].copy()
-    state.front[rows] = 0  # for it is shown by the caller
+    state.frontier[rows] = 0  # for it is shown by the caller
     return Level(rows, lanes, counts.out_edges, counts.lanes % 2**64), counts.edges
 
 

@@ -91,7 +91,7 @@ def flood(part: Part, env: Environment) -> Array | None:
         return None
     assert part.inward is not None
     memory = TeamLevels.memory(peers, part, env, (*widest(part), part.out.num_edges))
-    degree, slot = memory.heard[:, 0], memory.heard[:, 1]
+    degree, slot = memory.announced[:, 0], memory.announced[:, 1]
     if degree.max() < 1:
         return None
     rows = np.zeros((at.ROWS, len(COUNTS)), np.int64)
@@ -100,6 +100,6 @@ def flood(part: Part, env: Environment) -> Array | None:
     depth, parent = (env.xp.full(length, -1, sources.dtype) for length in (part.num_owned, part.num_slots + 1))
     search = Search(depth=depth, parent=parent)
     state = LevelState.before(part, env, "components", search, sources, "auto", counters=rows)
-    team = Flood(memory, part, env, state, int(memory.heard[:, 2].sum()))
+    team = Flood(memory, part, env, state, int(memory.announced[:, 2].sum()))
     team.run()
     return depth if team.ends[at.END_FINISHED] else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import put_aside
+from graphdask.engine.buffers import most_deferred
 from graphdask.engine.loop import Environment
 from graphdask.kernels.core_number.ghost_rows_pack import COUNTS, GhostRows
 from graphdask.partition.part import Csr, Part
@@ -21,7 +21,7 @@ def memory(part: Part) -> int:
     """Bytes of the rows at most, with what making them takes."""
     item = part.vertex_map.dtype.itemsize
     ghosts = part.num_slots - part.num_owned
-    return (16 * (ghosts + 1) + (part.out.num_edges + put_aside(part.out)) * item) if ghosts else 8
+    return (16 * (ghosts + 1) + (part.out.num_edges + most_deferred(part.out)) * item) if ghosts else 8
 
 
 def ghost_rows(part: Part, env: Environment) -> Csr:
@@ -34,7 +34,7 @@ def ghost_rows(part: Part, env: Environment) -> Csr:
         return held[1]
     kernels, ends = env.kernels("ghost_rows", index_t=part.vertex_map.dtype), xp.zeros(ghosts, np.int64)
     pack = GhostRows(
-        owned=part.num_owned, ends=ends, hubs=xp.empty(put_aside(part.out), part.vertex_map.dtype),
+        owned=part.num_owned, ends=ends, hubs=xp.empty(most_deferred(part.out), part.vertex_map.dtype),
         counters=xp.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
     advance(kernels.ghost_rows_count, kernels.ghost_rows_count_hubs, part.out, part.num_owned, pack)

@@ -35,7 +35,7 @@ class BetweennessState:
     bits: Array
     """uint32 words, a bit per slot: whether the vertex is in the frontier, in any lane. GPUs that go
     together have two such bitmaps."""
-    front: Array
+    frontier: Array
     """Mask per slot: in which lanes, 0 where the bit is not set. GPUs that go together have this and `values` where
     others write."""
     values: Array
@@ -64,7 +64,7 @@ class BetweennessState:
     counters: Array
     """COUNTS of betweenness_pack.py."""
     shown: Array | None = None
-    """The vertices in `front`, if it is known that they are own vertices only."""
+    """The vertices in `frontier`, if it is known that they are own vertices only."""
     candidates: Candidates | None = None
     """Made for the first push."""
     reported: bool = False
@@ -111,4 +111,4 @@ class BetweennessState:
     @property
     def value(self) -> Array:
         """float64 (slots, columns): the value that a vertex of the frontier gives its neighbours."""
-        return self.values[: len(self.front) * self.columns].reshape(len(self.front), self.columns)
+        return self.values[: len(self.frontier) * self.columns].reshape(len(self.frontier), self.columns)

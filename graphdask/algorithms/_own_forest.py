@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.algorithms.tuning import FOREST
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import put_aside
+from graphdask.engine.buffers import most_deferred
 from graphdask.engine.loop import Environment
 from graphdask.kernels.forest.forest_pack import COUNTS, Growing
 from graphdask.partition.part import Part
@@ -81,7 +81,7 @@ class _Forest:
             owned=part.num_owned, root=xp.arange(slots, dtype=dtype),
             best=xp.full(slots, GREATEST, np.int64), least=xp.full(slots, GREATEST, np.int64) if self.ties else None,
             forest_source=xp.empty(slots, dtype), forest_place=xp.empty(slots, np.int64),
-            hubs=xp.empty(put_aside(csr), dtype), capacity=0, counters=xp.zeros(len(COUNTS), np.int64),
+            hubs=xp.empty(most_deferred(csr), dtype), capacity=0, counters=xp.zeros(len(COUNTS), np.int64),
             **{"rows" if narrow else "wide_rows": csr.rows}, **weights,
         )  # fmt: skip
 

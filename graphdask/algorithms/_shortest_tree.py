@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside
+from graphdask.engine.buffers import Allocation, exchange_bytes, most_deferred
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.sssp.sssp_tree_pack import COUNTS, Tree
 from graphdask.partition.part import Csr, Part
@@ -37,7 +37,7 @@ def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
     """Return the bytes for finding the parents; if `flat`, with a search among equal distances."""
     index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
     needed = (2 * distance.itemsize + 1) * slots + index * (slots - owned) + 2 * index * slots + 16 * owned
-    needed += index * put_aside(part.out) + exchange_bytes(part, index)
+    needed += index * most_deferred(part.out) + exchange_bytes(part, index)
     if flat:
         needed += 6 * index * slots + index * part.out.num_edges + 16 * owned
     return needed
@@ -56,7 +56,7 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
     out = xp.empty(int(indptr[-1]), dtype)
     shared = Tree(
         weights=weights, each=each, ids=part.ids, distance=distance, parent=parent, any=int(not tree),
-        place=indptr[:-1].copy(), out=out, hubs=xp.empty(put_aside(part.out), dtype),
+        place=indptr[:-1].copy(), out=out, hubs=xp.empty(most_deferred(part.out), dtype),
         counters=xp.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
     advance(kernels.sssp_level, kernels.sssp_level_hubs, part.out, xp.flatnonzero(level).astype(dtype), shared)
@@ -82,7 +82,7 @@ class Parents(Primitive[ParentsState]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
-        return index * (2 * part.num_slots + put_aside(part.out)) + part.num_slots + 8 * part.num_owned
+        return index * (2 * part.num_slots + most_deferred(part.out)) + part.num_slots + 8 * part.num_owned
 
     def init(self, part: Part, env: Environment) -> tuple[ParentsState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -95,7 +95,7 @@ class Parents(Primitive[ParentsState]):
         tags = xp.empty(part.num_slots, np.uint8) if env.backend.name == "cuda" else None
         shared = Tree(
             weights=weights, each=each, ids=part.ids, distance=self.distance, tags=tags, owned=owned, parent=parent,
-            ghost_queue=ghost_queue, level=level, hubs=xp.empty(put_aside(part.out), dtype),
+            ghost_queue=ghost_queue, level=level, hubs=xp.empty(most_deferred(part.out), dtype),
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         if tags is not None:

@@ -97,7 +97,7 @@ def rows_memory(part: Part) -> int:
 
 @dataclass
 class WeightedPathsState:
-    front: Array
+    frontier: Array
     """uint64 mask per slot, of those that were counted last."""
     paths: Array
     dependency: Array
@@ -144,7 +144,7 @@ class PathCounts(Primitive[WeightedPathsState]):
     """The level that ends the way back. Sources, level 0, have no dependency."""
     columns: ClassVar[Mapping[str, Any]] = {}
     votes = 3
-    tells_ghosts = True
+    notifies_ghosts = True
 
     def __init__(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array):
         """`sources` are one for each lane, or for fewer than there are; `rows` are Rows, or what a subclass takes in
@@ -162,7 +162,7 @@ class PathCounts(Primitive[WeightedPathsState]):
         xp, slots, owned, lanes, index = env.xp, part.num_slots, part.num_owned, self.lanes, part.vertex_map.dtype
         rows, masks, places = self._own_sources(part)
         state = WeightedPathsState(
-            front=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
+            frontier=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
             pending=xp.zeros((owned, lanes), np.int32), ready=xp.zeros(owned, np.uint64),
             queue=env.buffer("a level of betweenness", owned, index), hubs=xp.empty(self._hubs(part), index),
             counters=xp.zeros(len(COUNTS), np.int64), left=0, beyond=0, shorter=0,
@@ -219,17 +219,17 @@ class PathCounts(Primitive[WeightedPathsState]):
     def _counted(self, part: Part, state: WeightedPathsState, level: Level, env: Environment, edges: int) -> Messages:
         """Take in a level whose paths are counted."""
         state.levels.append(level)
-        return self._tell(state, level, edges)
+        return self._send(state, level, edges)
 
-    def _tell(self, state: WeightedPathsState, level: Level, edges: int) -> Messages:
-        state.front[level.rows] = level.masks
+    def _send(self, state: WeightedPathsState, level: Level, edges: int) -> Messages:
+        state.frontier[level.rows] = level.masks
         rows, votes = level.rows, (float(len(level.rows)), float(state.left), float(state.beyond))
-        values = {"mask": state.front, "value": state.paths}
+        values = {"mask": state.frontier, "value": state.paths}
         return Messages(rows, rows[:0], values, True, len(rows), edges, to="ghosts", votes=votes)
 
     def _end(self, state: WeightedPathsState, frontier: int = 0, edges: int = 0) -> Messages:
         none = state.levels[0].rows[:0]
-        values = {"mask": state.front, "value": state.paths}
+        values = {"mask": state.frontier, "value": state.paths}
         return Messages(none, none, values, False, frontier, edges, to="ghosts")
 
     def superstep(self, part: Part, state: WeightedPathsState, inbox: Inbox, env: Environment) -> Messages:
@@ -237,7 +237,7 @@ class PathCounts(Primitive[WeightedPathsState]):
         for message in inbox.received:
             kernels.paths_arrive(
                 message.count, message.slots, message.columns["mask"], message.columns["value"], self.lanes,
-                state.front, state.paths, per_item=self.lanes,
+                state.frontier, state.paths, per_item=self.lanes,
             )  # fmt: skip
         if state.back >= 0:
             state.back -= 1
@@ -261,7 +261,7 @@ class PathCounts(Primitive[WeightedPathsState]):
             count = len(level.rows)
             nothing = env.xp.zeros((count, self.lanes))
             kernels.paths_arrive(
-                count, level.rows, level.masks, nothing, self.lanes, state.front, state.paths, per_item=self.lanes
+                count, level.rows, level.masks, nothing, self.lanes, state.frontier, state.paths, per_item=self.lanes
             )
         return self._backward(part, state, env) if state.back else self._end(state)
 
@@ -276,8 +276,8 @@ class PathCounts(Primitive[WeightedPathsState]):
             first=0, indptr=after.indptr, indices=after.indices, weights=after.weights, distance=self.distance,
             lanes=self.lanes, pending=state.pending, ready=state.ready, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
-        kernels.paths_release(len(slots), slots, state.front, 0, queue, shared)
-        kernels.paths_release_hubs(HUB_THREADS, slots, state.front, 0, queue, shared)
+        kernels.paths_release(len(slots), slots, state.frontier, 0, queue, shared)
+        kernels.paths_release_hubs(HUB_THREADS, slots, state.frontier, 0, queue, shared)
         counts = shared.read_counters(env.backend)
         rows = queue[: counts.ready].copy()
         level = Level(rows, state.ready[rows])
@@ -294,7 +294,7 @@ class PathCounts(Primitive[WeightedPathsState]):
             len(level.rows), level.rows, level.masks, self.lanes, state.paths, state.dependency, per_item=self.lanes
         )
         return (
-            self._tell(state, level, edges)
+            self._send(state, level, edges)
             if state.back > self.first_level
             else self._end(state, len(level.rows), edges)
         )

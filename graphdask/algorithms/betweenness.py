@@ -84,7 +84,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
     name = "betweenness"
     columns: ClassVar[Mapping[str, Any]] = {}
     votes = len(VOTES)
-    tells_ghosts = True
+    notifies_ghosts = True
     result_type = BetweennessResult
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
@@ -164,13 +164,13 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         with_edges = xp.flatnonzero(csr.indptr[1:] > csr.indptr[:-1]).astype(index)
         peers = self._peers(env)
         tables = None if peers is None else TeamTables(peers, part, env, self.lanes, self.mask)
-        levels, known, in_front = (1, slots, slots) if tables is None else (2, owned, 0)
+        levels, known, in_frontier = (1, slots, slots) if tables is None else (2, owned, 0)
         rows = owned if tables is None else self.lanes * owned
         state = BetweennessState(
             seen=xp.empty(known, self.mask),
             bits=xp.empty(levels * ((slots + 31) // 32), np.uint32),
-            front=xp.empty(in_front, self.mask),
-            values=xp.empty(in_front * width),
+            frontier=xp.empty(in_frontier, self.mask),
+            values=xp.empty(in_frontier * width),
             sigma=xp.empty((owned, width)),
             delta=xp.empty((owned, width)),
             score=xp.zeros(owned),
@@ -233,7 +233,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         sources, lanes, ones = self._own_sources(part, state.batch)
         state.back, state.levels = -1, []
         if not sources:
-            return self._tell(state, env, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
+            return self._send(state, env, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
         rows = env.backend.from_host(np.array(list(lanes), dtype))
         masks = env.backend.from_host(np.array(list(lanes.values()), self.mask))
         state.seen.fill(0)
@@ -251,24 +251,24 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         state.lanes = shown
         self._kernels(part, env).bc_show_paths(
             len(level.rows), level.rows, level.masks, state.sigma, self.width, np.uint64(shown), state.bits,
-            state.front, state.value, per_item=state.columns,
+            state.frontier, state.value, per_item=state.columns,
         )  # fmt: skip
         state.levels.append(level)
-        return self._tell(state, env, level, True, edges)
+        return self._send(state, env, level, True, edges)
 
     def _clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
         """Remove all vertices from the frontier; `level` comes into it.
 
-        Kernels of a GPU read `front` only where a bit is set.
+        Kernels of a GPU read `frontier` only where a bit is set.
         """
         shown, state.shown = state.shown, level.rows if part.size == 1 else None
         listed = clear_bits(state.bits, shown)
         if env.backend.name == "cpu":
-            state.front[shown if listed else slice(None)] = 0
+            state.frontier[shown if listed else slice(None)] = 0
 
-    def _tell(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
+    def _send(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
         rows, left = level.rows, len(state.left)
-        values = {name: {"mask": state.front, "value": state.value}[name] for name in self.ghost_columns}
+        values = {name: {"mask": state.frontier, "value": state.value}[name] for name in self.ghost_columns}
         many = left >= BETWEENNESS.many[env.backend.name]
         votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, many
         widths = {"value": state.columns} if "value" in values else {}
@@ -287,7 +287,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         for message in inbox.received:
             self._kernels(part, env).bc_arrive(
                 message.count, message.slots, message.columns.get("mask"), message.columns.get("value"),
-                state.columns, state.bits, state.front, state.value, state.seen, per_item=state.columns,
+                state.columns, state.bits, state.frontier, state.value, state.seen, per_item=state.columns,
             )  # fmt: skip
         if state.back >= 0:
             return self._backward(part, state, env)
@@ -309,7 +309,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             level, edges = search_on(part, state, self._deep_kernels(part, env), bound)
             return self._show_paths(part, state, level, lanes, env, edges)
         rows = state.levels[-1].rows
-        ghosts, edges = state.candidates.find(rows, state.front, state.seen)
+        ghosts, edges = state.candidates.find(rows, state.frontier, state.seen)
         if env.size == 1:
             return self._forward(part, state, env, state.candidates.take_out(), edges)
         state.reported = True
@@ -344,8 +344,8 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             state.queue.fit(most), state.masks.fit(most)
         queue, masks = state.queue.array, state.masks.array
         shared = Lanes(
-            out_indptr=part.out.indptr, bits=state.bits, front=state.front, alive=np.uint64(alive), seen=state.seen,
-            queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs, counters=state.counters,
+            out_indptr=part.out.indptr, bits=state.bits, frontier=state.frontier, alive=np.uint64(alive),
+            seen=state.seen, queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
         reach = kernels.bc_reach, kernels.bc_reach_hubs
         advance(*reach, csr, len(rows), shared, rows, masks, per_item=32, cleared=True)
@@ -372,7 +372,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             lowest, edges = back_over(part, state, self._deep_kernels(part, env), level)
             if state.back == self.first_level:
                 return self._next_batch(part, state, env, edges)
-            return self._tell(state, env, lowest, True, edges)
+            return self._send(state, env, lowest, True, edges)
         state.counters.fill(0)
         self._gather(part, state, level, part.out, state.delta, env)
         return self._show_dependencies(part, state, env, level.edges)
@@ -383,11 +383,11 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         state.lanes = level.lanes
         self._kernels(part, env).bc_show_dependencies(
             len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, np.uint64(level.lanes),
-            int(last), state.score, state.bits, state.front, state.value, per_item=min(state.columns, 32),
+            int(last), state.score, state.bits, state.frontier, state.value, per_item=min(state.columns, 32),
         )  # fmt: skip
         if state.back == self.first_level:
             return self._next_batch(part, state, env, edges)
-        return self._tell(state, env, level, True, edges)
+        return self._send(state, env, level, True, edges)
 
     def _next_batch(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         state.batch += 1
@@ -405,7 +405,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         if over:
             over["here"][level.rows] = level.masks
         shared = Lanes(
-            indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
+            indptr=csr.indptr, indices=csr.indices, bits=state.bits, frontier=state.frontier, value=state.value,
             shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=BETWEENNESS.hub, chunks=state.chunks,
             partial=state.partial, counters=state.counters, **over,
         )  # fmt: skip

@@ -21,7 +21,7 @@ from graphdask import execute
 from graphdask.algorithms._drawn_order import STRATEGIES, DrawnOrder
 from graphdask.device.backend import Array
 from graphdask.display import terminal
-from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.buffers import Allocation, most_deferred
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import checked_seed, choice
@@ -61,7 +61,7 @@ class GreedyColoring(Primitive[Coloring]):
     name = "greedy colouring"
     columns: ClassVar[Mapping[str, Any]] = {"color": INDEX}
     result_type = ColoringResult
-    tells_ghosts = True
+    notifies_ghosts = True
     queues = False
 
     def __init__(self, seed: int, strategy: str):
@@ -79,8 +79,8 @@ class GreedyColoring(Primitive[Coloring]):
         state = Coloring(
             indptr=later.indptr, indices=later.indices, color=xp.full(part.num_slots, -1, dtype),
             waiting=waiting.astype(dtype), begin=begin, taken=xp.zeros(int(begin[-1]), np.uint64),
-            queue=xp.empty(part.num_slots, dtype), hubs=xp.empty(put_aside(later), dtype),
-            deferring=int(put_aside(later) > 0), counters=xp.zeros(len(COUNTS), np.int64),
+            queue=xp.empty(part.num_slots, dtype), hubs=xp.empty(most_deferred(later), dtype),
+            deferring=int(most_deferred(later) > 0), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         first = places_of(xp, waiting == 0).astype(dtype)
         state.color[first] = 0

@@ -32,7 +32,7 @@ from graphdask.algorithms.summaries import component_words, components
 from graphdask.device.backend import Array
 from graphdask.device.counting import count_set
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.buffers import Allocation, most_deferred
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
@@ -88,7 +88,7 @@ class ConnectedComponents(Primitive[ComponentsState]):
 
     name = "components"
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
-    tells_ghosts = True
+    notifies_ghosts = True
     votes = 1
     result_type = ComponentsResult
 
@@ -97,7 +97,9 @@ class ConnectedComponents(Primitive[ComponentsState]):
         return True
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        words = 9 * part.num_slots - 2 * part.num_owned + allocation.first(part.num_owned) + put_aside(*part.directions)
+        words = (
+            9 * part.num_slots - 2 * part.num_owned + allocation.first(part.num_owned) + most_deferred(*part.directions)
+        )
         return words * part.vertex_map.dtype.itemsize
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
@@ -128,7 +130,7 @@ class ConnectedComponents(Primitive[ComponentsState]):
         kernels.components_outside(owned, outside)
         rows = rows[: outside.read_counters(env.backend).rows]
         pack = Trees(
-            link=link, hubs=xp.empty(put_aside(*part.directions), dtype), counters=xp.zeros(len(COUNTS), np.int64)
+            link=link, hubs=xp.empty(most_deferred(*part.directions), dtype), counters=xp.zeros(len(COUNTS), np.int64)
         )  # fmt: skip
         for csr in part.directions:
             advance(kernels.components_hook, kernels.components_hook_hubs, csr, rows, pack)

@@ -32,7 +32,7 @@ from graphdask.algorithms.tuning import CORES
 from graphdask.device.backend import BLOCK, Array, Backend
 from graphdask.display import terminal
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.buffers import Allocation, most_deferred
 from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.engine.votes import Votes
@@ -100,24 +100,24 @@ class CoreNumber(Primitive[CoresState], Resumable):
     name = "core number"
     columns: ClassVar[Mapping[str, Any]] = {"bound": INDEX}
     result_type = CoreResult
-    tells_ghosts = True
+    notifies_ghosts = True
     votes = len(VOTES)
     needs_all = "its queue ends with every vertex in it"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         item, ghosts = part.vertex_map.dtype.itemsize, part.num_slots - part.num_owned
-        aside = self._aside(part, allocation)
+        deferred = self._deferred(part, allocation)
         return (
             _all_cores.memory(part)
             + part.num_owned * (11 * item + 21)
             + ghosts * 8 * item
-            + aside * item
+            + deferred * item
             + _ghost_rows.memory(part)
         )
 
-    def _aside(self, part: Part, allocation: Allocation) -> int:
+    def _deferred(self, part: Part, allocation: Allocation) -> int:
         """Entries of the list of deferred rows."""
-        return put_aside(part.out) if allocation.partial else max(part.num_owned, put_aside(part.out))
+        return most_deferred(part.out) if allocation.partial else max(part.num_owned, most_deferred(part.out))
 
     def facts(self) -> dict[str, Any]:
         return {}
@@ -158,8 +158,8 @@ class CoreNumber(Primitive[CoresState], Resumable):
 
     def _begun(self, part: Part, env: Environment) -> CoresState:
         """The state before the first superstep."""
-        aside = self._aside(part, env.allocation)
-        state = _state(part.out, _ghost_rows.ghost_rows(part, env), part.num_slots, aside, env.backend)
+        deferred = self._deferred(part, env.allocation)
+        state = _state(part.out, _ghost_rows.ghost_rows(part, env), part.num_slots, deferred, env.backend)
         state.stored, state.at_once = part.out.num_edges, CORES.at_once[env.backend.name]
         return state
 
@@ -188,9 +188,9 @@ class CoreNumber(Primitive[CoresState], Resumable):
     def _correct(self, inbox: Inbox, state: CoresState, kernels: Any, env: Environment) -> int:
         """Take in the bounds of ghosts, and lower what no longer holds; return the number of edges scanned."""
         slots, peeling = inbox.slots, state.peeling
-        kernels.core_hear(len(inbox), slots, inbox.columns["bound"], peeling)
-        kernels.core_hear_rows(len(inbox), slots, peeling)
-        kernels.core_hear_rows_hubs(HUB_THREADS, peeling)
+        kernels.core_arrive(len(inbox), slots, inbox.columns["bound"], peeling)
+        kernels.core_arrive_rows(len(inbox), slots, peeling)
+        kernels.core_arrive_rows_hubs(HUB_THREADS, peeling)
         return self._settle(state, kernels, env)
 
     @staticmethod
@@ -233,7 +233,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
         return {"core": state.peeling.bound[: part.num_owned].copy(), "order": state.peeling.order}
 
 
-def _state(rows: Csr, ghosts: Csr, slots: int, aside: int, backend: Backend) -> CoresState:
+def _state(rows: Csr, ghosts: Csr, slots: int, deferred: int, backend: Backend) -> CoresState:
     """Degrees without self-loops and repeated neighbours, and nothing removed."""
     xp, owned, dtype = backend.xp, rows.num_rows, rows.indices.dtype
     none = int(np.iinfo(dtype).max)
@@ -242,7 +242,7 @@ def _state(rows: Csr, ghosts: Csr, slots: int, aside: int, backend: Backend) -> 
         degree=(rows.indptr[1:] - rows.indptr[:-1]).astype(dtype), none=none, now=0, level=-1, owned=owned,
         bound=xp.full(slots, none, dtype), before=xp.empty(slots, dtype), order=xp.zeros(owned, np.int64),
         queue=xp.empty(owned, dtype), again=xp.empty(owned, dtype), fell=xp.empty(owned, dtype),
-        support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32), hubs=xp.empty(aside, dtype),
+        support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32), hubs=xp.empty(deferred, dtype),
         alive=xp.empty(owned, dtype), spare=xp.empty(owned if backend.name == "cuda" else 0, dtype),
         kept=xp.zeros(len(KEPT), np.int64), counters=xp.zeros(len(COUNTS), np.int64),
         rounds=xp.zeros(len(ROUNDS), np.int64),

@@ -4,7 +4,7 @@ and Dynamic Frontier with Pruning.
 Every vertex has a self-loop, given to those that have none, so that there are no dead ends. Iterations pull over the
 in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change.
 Each iteration lists the affected vertices again, those of few and of many edges apart, for different kernels. Marks are
-in dynamic_marking.py. The messages between the ranks of the gang are in dynamic_telling.py.
+in dynamic_marking.py. The messages between the ranks of the gang are in dynamic_messages.py.
 
 If vertices have appeared, the ranks of the others are scaled by the numbers of vertices. They are then exact for the
 new vertices standing alone, each with its self-loop, so that only the edges of the batch are left to follow.
@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms import dynamic_marking as marking
-from graphdask.algorithms import dynamic_telling as telling
+from graphdask.algorithms import dynamic_messages
 from graphdask.algorithms.dynamic_ranks import (
     DynamicPageRankResult,
     DynamicRanksState,
@@ -167,7 +167,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         traverses = self.method == "dt"
         mode = "dfp" if self.method == AUTO else self.method
         marks = 0 if self.everywhere else owned
-        others = telling.slots_of_others(part, env) if size > 1 else (part.ids[:0],) * 2
+        others = dynamic_messages.slots_of_others(part, env) if size > 1 else (part.ids[:0],) * 2
         flags = xp.zeros(most + marks + owned + (owned if traverses else 0), np.uint8)
         state = DynamicRanksState(
             rank=rank, inverse=inverse, loop=loop, x=x, reported=reported, sums=xp.zeros(owned), affected=flags[:most],
@@ -196,7 +196,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         if self._may_sweep and self.method in (*WHOLE, AUTO):
             state.row_kinds = Sweep.count(part, env)
         every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # no rank is notified
-        messages = self._say(part, state, env, Lists([every], [state.every]))
+        messages = self._messages(part, state, env, Lists([every], [state.every]))
         if self._ranks_all(part, state, messages):  # while the host goes on
             state.sweep = Sweep.of(part, state, env) if self._may_sweep else None
             if state.sweep is not None and size == 1:
@@ -249,7 +249,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
     def superstep(self, part: Part, state: DynamicRanksState, inbox: Inbox, env: Environment) -> Messages:
         assert isinstance(part, DynamicPart)
         if part.size > 1:
-            telling.take_in(part, state, inbox, env)
+            dynamic_messages.take_in(part, state, inbox, env)
         if state.traversing:
             return self._traverse(part, state, env)
         frontier = state.mode in FRONTIERS
@@ -284,10 +284,10 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         state.everyone, state.factor = False, 1.0
         by = "nd" if state.swept and state.mode != "static" else state.mode
         state.steps[by] = state.steps.get(by, 0) + 1
-        state.ahead = state.heard is not None and state.sweep is not None and state.iterations < self.max_iter
+        state.ahead = state.readback is not None and state.sweep is not None and state.iterations < self.max_iter
         if state.ahead:
             kernels.dynamic_judge(1, self.limit, int(self.error is not None), pack)
-        messages = self._say(part, state, env, lists)
+        messages = self._messages(part, state, env, lists)
         if state.ahead:
             state.sweep.sum(part, state, env, state.counters[COUNTS.place.goes :])
         return messages
@@ -300,7 +300,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         if state.mode == "dfp":
             state.expand[:] = 0
         if whole and part.size == 1 and env.backend.name == "cuda":
-            state.heard = readback_of(env.backend, len(state.counters), 1)
+            state.readback = readback_of(env.backend, len(state.counters), 1)
 
     def _sum(self, part: DynamicPart, state: DynamicRanksState, env: Environment, lists: Lists) -> None:
         """What the listed vertices gather over their in-edges, and the others too where that takes less."""
@@ -326,19 +326,19 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         state.expand[reached] = 1
         marking.list_flagged(part, state, env, self._becomes(state), self.lows[1])
         marking.mark(part, state, env, part.num_owned)
-        return self._say(part, state, env, Lists([], []), len(reached))
+        return self._messages(part, state, env, Lists([], []), len(reached))
 
-    def _say(
+    def _messages(
         self, part: DynamicPart, state: DynamicRanksState, env: Environment, ranked: Lists, reached: int = 0
     ) -> Messages:
         """Send marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
         waits here for what was counted, how many these are too where it does not know."""
         everything, frontier = state.mode in WHOLE, state.mode in FRONTIERS
         if part.size > 1 and not everything:
-            telling.count_changes(part, state, env, ranked)
+            dynamic_messages.count_changes(part, state, env, ranked)
         later = everything and ranked.known  # nothing but the votes is counted: it waits where the rest is done
-        heard = state.heard if later else None
-        sent = 0 if heard is None else heard.send(state.counters)
+        readback = state.readback if later else None
+        sent = 0 if readback is None else readback.send(state.counters)
         counters = np.zeros(len(COUNTS), np.uint64) if later else env.backend.to_host(state.counters).copy()
         if not ranked.known:
             ranked = self._lists(state, found := listed_of(counters))
@@ -347,7 +347,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
             state.listed = listed_of(counters)
 
         def votes() -> Sequence[float]:
-            found = counters if not later else heard.read(sent) if heard else env.backend.to_host(state.counters)
+            found = counters if not later else readback.read(sent) if readback else env.backend.to_host(state.counters)
             state.ahead = state.ahead and (not state.iterations or bool(COUNTS.of(found).goes))
             return votes_of(found, ranked, reached, state)
 
@@ -358,9 +358,9 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         if part.size == 1:
             return Messages(part.ids[:0], part.ids[:0], {}, True, worked_on, looked, votes=votes)
         if everything:
-            bounds, records = telling.everything(part, state, env)
+            bounds, records = dynamic_messages.everything(part, state, env)
         else:
-            bounds, records = telling.changes(part, state, env, ranked.of, counters)
+            bounds, records = dynamic_messages.changes(part, state, env, ranked.of, counters)
         return Messages.of_records(records, bounds, active=True, frontier=worked_on, edges=looked, votes=votes)
 
     def ends(self, state: DynamicRanksState, votes: np.ndarray) -> bool:
@@ -374,9 +374,9 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
             state.traversing = state.passes == 0 or total[2] > 0
             return False
         if state.iterations:
-            spread, untold = ((int(total[k]) << 32) + int(total[k + 1]) for k in (3, 5))
+            spread, unsent = ((int(total[k]) << 32) + int(total[k + 1]) for k in (3, 5))
             state.residual = float(votes[:, 0].max())
-            state.left.take(spread, untold, state.swept)
+            state.left.take(spread, unsent, state.swept)
             reached = state.residual if self.error is None else state.left.error
             if reached <= self.limit or state.iterations >= self.max_iter:
                 return True
@@ -419,7 +419,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
             if part.size > 1:
                 part.contributions = part.sent = None
                 if state.mode not in WHOLE:
-                    telling.take_back(part, state, env)
+                    dynamic_messages.take_back(part, state, env)
                     part.contributions, part.sent = state.x, state.reported
         return {
             "rank": state.rank[part.present],

@@ -71,8 +71,8 @@ class DynamicRanksState:
     pieces: Array
     """int64, buffer for the parts of long rows of out-edges (kernels/dynamic/dynamic.py)."""
     counters: Array
-    """uint64: COUNTS, and for several ranks behind them those of kernels/dynamic/telling.py: changes for each, all, and
-    marks."""
+    """uint64: COUNTS, and for several ranks behind them those of kernels/dynamic/dynamic_messages.py: changes for each,
+    all, and marks."""
     every: Array
     """uint64, shape (1,): EVERY."""
     base: float
@@ -111,7 +111,7 @@ class DynamicRanksState:
     affected_vertices: int = 0
     """Vertices of all ranks that were ranked in this run."""
     residual: float = math.inf
-    heard: Readback | None = None
+    readback: Readback | None = None
     """By which the host receives the sums of an iteration over all vertices while the next one's sums are under way."""
     ahead: bool = False
     """Whether the sums of the next iteration have been begun."""
@@ -134,7 +134,7 @@ def votes_of(counters: np.ndarray, ranked: Lists, reached: int, state: DynamicRa
     counts = COUNTS.of(counters)
     return (
         float(np.uint64(counts.largest).view(np.float64)), float(counts.first), float(reached), *halves(counts.spread),
-        *halves(counts.untold), float(ranked.edges + counts.mark_edges), float(state.num_edges), *halves(counts.mass),
+        *halves(counts.unsent), float(ranked.edges + counts.mark_edges), float(state.num_edges), *halves(counts.mass),
     )  # fmt: skip
 
 

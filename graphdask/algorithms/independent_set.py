@@ -67,7 +67,7 @@ class IndependentSet(Primitive[SetState]):
     name = "maximal independent set"
     columns: ClassVar[Mapping[str, Any]] = {"status": np.uint8}
     result_type = IndependentSetResult
-    tells_ghosts = True
+    notifies_ghosts = True
     queues = False
 
     def __init__(self, seed: int):

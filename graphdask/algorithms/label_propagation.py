@@ -27,7 +27,7 @@ from graphdask.device.backend import BLOCK, Array
 from graphdask.device.counting import count_set
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
-from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.buffers import Allocation, most_deferred
 from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
@@ -81,7 +81,7 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
     name = "label propagation"
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
     result_type = LabelPropagationResult
-    tells_ghosts = True
+    notifies_ghosts = True
 
     def __init__(self, iterations: int):
         self.iterations = iterations
@@ -100,8 +100,8 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
         changed = part.num_owned
         if allocation.partial:
             changed = allocation.first(changed, count_set(lengths > 0))
-        aside = sum(put_aside(csr) for csr in part.directions)
-        lists = part.num_owned * (5 * item + 19) + (changed + aside) * item
+        deferred = sum(most_deferred(csr) for csr in part.directions)
+        lists = part.num_owned * (5 * item + 19) + (changed + deferred) * item
         return lists + ghosts * (7 * item + 1) + (table + parts) * (item + 4)
 
     def facts(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
             indptr=first.indptr, indices=first.indices, in_indptr=other.indptr, in_indices=other.indices,
             both=len(rest), label=label, fresh=label[:owned].copy(), changed=changed.array, short_rows=short,
             moved=xp.ones(part.num_slots, np.uint8), due=xp.ones(owned, np.uint8),
-            hubs=xp.empty(max(map(put_aside, part.directions)), dtype), middle_rows=middle, long_rows=long,
+            hubs=xp.empty(max(map(most_deferred, part.directions)), dtype), middle_rows=middle, long_rows=long,
             start=start, chunks=chunks, best_label=xp.empty(pieces, dtype), best_count=xp.empty(pieces, np.uint32),
             keys=xp.full(table, -1, dtype), counts=xp.zeros(table, np.uint32),
             counters=xp.zeros(len(COUNTS), np.int64),

@@ -74,12 +74,12 @@ class Reported:
             return cls(xp.zeros(0, real), order[:0], None, layout.ghosts)
         to = xp.arange(owned, dtype=order.dtype)
         if env.exchange != "broadcast":
-            return cls(xp.zeros(owned, real), to, layout.mirror, layout.heard)
+            return cls(xp.zeros(owned, real), to, layout.mirror, layout.received)
         slot = xp.empty_like(order)
         slot[order] = to
         return cls(xp.zeros(part.num_slots, real), slot, None, layout.ghosts)
 
-    def hear(self, inbox: Inbox, kernels: Any, owned: int, x: Array) -> None:
+    def arrive(self, inbox: Inbox, kernels: Any, owned: int, x: Array) -> None:
         """Scatter the contributions received, in an order that begins with rank + 1, so that ranks read from different
         peers at a time."""
         if self.mirror is None:
@@ -121,7 +121,7 @@ class PageRankState:
     """Sum of |change| in the last iteration; 2 is the most that it can be."""
     residual: float = math.inf
     """The norm of the change in the last iteration."""
-    heard: Readback | None = None
+    readback: Readback | None = None
     """By which the host receives an iteration's counters while the next one's sums are under way, or contributions are
     coded for other ranks; None if it waits."""
     resumed: bool = False
@@ -174,7 +174,7 @@ class PageRank(Primitive[PageRankState], Resumable):
     columns: ClassVar[Mapping[str, Any]] = {"contribution": np.float64}
     real: ClassVar[Any] = np.float64
     result_type = PageRankResult
-    tells_ghosts = True
+    notifies_ghosts = True
     queues = False
     votes = 5
     """Upper and lower 32 bits of both sums in fixed point, and the largest change."""
@@ -275,14 +275,14 @@ class PageRank(Primitive[PageRankState], Resumable):
             counters=xp.zeros((2, len(COUNTS)), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
-            heard=readback_of(env.backend, len(COUNTS), 1) if env.backend.name == "cuda" else None,
+            readback=readback_of(env.backend, len(COUNTS), 1) if env.backend.name == "cuda" else None,
             resumed=iterations > 0,
             **numbers,
         )
         # the first ranks are sums that nothing damps; their change is not used
         self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=(iterations + 1) % 2)
         state.sums.fill(0.0)
-        return state, self._say(part, state, env, 0)
+        return state, self._messages(part, state, env, 0)
 
     @staticmethod
     def _in_order(given: Distribution | None, part: Part, env: Environment, layout: Layout) -> Array:
@@ -296,7 +296,7 @@ class PageRank(Primitive[PageRankState], Resumable):
     def superstep(self, part: Part, state: PageRankState, inbox: Inbox, env: Environment) -> Messages:
         layout = state.layout
         if part.size > 1:
-            state.reported.hear(inbox, layout.rows.kernels, part.num_owned, state.x)
+            state.reported.arrive(inbox, layout.rows.kernels, part.num_owned, state.x)
         if not state.ahead:
             layout.rows.sum(state.x, state.sums, state.partial)
         # d * dangling + 1 - d is to be shared out
@@ -305,10 +305,10 @@ class PageRank(Primitive[PageRankState], Resumable):
             base /= part.num_vertices
         pack = self._update(part, state, self.damping, base, state.change_scale, state.iterations % 2)
         state.iterations += 1
-        state.ahead = part.size == 1 and state.heard is not None and state.iterations < self.max_iter
+        state.ahead = part.size == 1 and state.readback is not None and state.iterations < self.max_iter
         if state.ahead:
             layout.rows.kernels.pagerank_judge(1, self.limit, int(self.norm == "linf"), pack)
-        messages = self._say(part, state, env, layout.rows.csr.num_edges)
+        messages = self._messages(part, state, env, layout.rows.csr.num_edges)
         if state.ahead:
             layout.rows.sum(state.x, state.sums, state.partial, pack.counters[COUNTS.place.goes :])
         return messages
@@ -323,18 +323,18 @@ class PageRank(Primitive[PageRankState], Resumable):
             sums=state.sums, inverse=layout.inverse, teleport=state.teleport, personalized=int(self.personalization
             is not None), extra=layout.extra, has_extra=int(self.self_loops), place=layout.at, slot=reported.to,
             damping=damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
-            tells=int(part.size > 1), rank=state.rank, x=state.x, reported=reported.values, counters=here,
+            sends=int(part.size > 1), rank=state.rank, x=state.x, reported=reported.values, counters=here,
             cleared=there,
         )  # fmt: skip
         layout.rows.kernels.pagerank_update(part.num_owned, pack)
         return pack
 
-    def _say(self, part: Part, state: PageRankState, env: Environment, edges: int) -> Messages:
-        reported, counters, heard = state.reported, state.counters[(state.iterations + 1) % 2], state.heard
-        sent = 0 if heard is None else heard.send(counters)
+    def _messages(self, part: Part, state: PageRankState, env: Environment, edges: int) -> Messages:
+        reported, counters, readback = state.reported, state.counters[(state.iterations + 1) % 2], state.readback
+        sent = 0 if readback is None else readback.send(counters)
 
         def votes() -> tuple[float, ...]:
-            found = env.backend.to_host(counters) if heard is None else heard.read(sent)
+            found = env.backend.to_host(counters) if readback is None else readback.read(sent)
             state.ahead = state.ahead and bool(COUNTS.of(found).goes)
             return self.votes_of(found)
 

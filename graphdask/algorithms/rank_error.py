@@ -68,13 +68,13 @@ class Residual:
         """Fixed point of the next sums of |change|, which are no larger than the residual but for rounding."""
         return math.ldexp(1.0, BITS - math.frexp(max(self.sum, NOISE))[1])
 
-    def take(self, spread: int, untold: int, everywhere: bool) -> None:
+    def take(self, spread: int, unsent: int, everywhere: bool) -> None:
         """Take in an iteration: sums in fixed point of what its vertices spread, and of those that marked none."""
         scale = self.scale
         if everywhere:
             self.left = 0.0
-        self.left += self.damping * (untold / scale)
-        self.affected = self.damping * ((spread - untold) / scale)
+        self.left += self.damping * (unsent / scale)
+        self.affected = self.damping * ((spread - unsent) / scale)
 
 
 def halves(number: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from graphdask.device.backend import Array
 from graphdask.device.counting import count_set
 from graphdask.engine.advance import advance
 from graphdask.engine.bins import Shape
-from graphdask.engine.buffers import put_aside
+from graphdask.engine.buffers import most_deferred
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
 from graphdask.engine.row_sums import CHUNK, Chunks, Rows, binned, laid_out, out_degrees, places, sliced
@@ -45,7 +45,7 @@ class Layout:
     """uint8 per own vertex: whether it is given a self-loop; empty where none is."""
     ghosts: Array
     """Where in x the contributions of the ghosts stand, by slot."""
-    heard: Array
+    received: Array
     """The same, those of each owner in ascending order."""
     mirror: Array
     """Of which own vertices the other ranks have ghosts, rank after rank as in `Part.mirrored`, in the order of x."""
@@ -57,7 +57,7 @@ class Layout:
         """Bytes besides the partition's."""
         rows = self.rows
         arrays = (
-            rows.indices, rows.weights, self.order, self.at, self.inverse, self.extra, self.ghosts, self.heard,
+            rows.indices, rows.weights, self.order, self.at, self.inverse, self.extra, self.ghosts, self.received,
             self.mirror,
         )  # fmt: skip
         begin = rows.csr.indptr.nbytes if rows.csr.indices is rows.indices else 0  # else the partition's
@@ -208,7 +208,7 @@ def without_loop(part: Part, env: Environment) -> Array:
     loop = xp.zeros(part.num_owned, np.uint8)
     if part.counts.get("self_loops", 1):
         kernels = env.kernels("pagerank", index_t=csr.indices.dtype, real_t=np.float64, weight_t=np.float32)
-        hubs, counters = xp.empty(put_aside(csr), part.vertex_map.dtype), xp.zeros(len(LOOPS), np.int64)
+        hubs, counters = xp.empty(most_deferred(csr), part.vertex_map.dtype), xp.zeros(len(LOOPS), np.int64)
         rows = SelfLoops(loop=loop, hubs=hubs, counters=counters)
         advance(kernels.pagerank_loops, kernels.pagerank_loops_hubs, csr, part.num_owned, rows)
     return 1 - loop
@@ -221,18 +221,18 @@ def _places(part: Part, env: Environment) -> tuple[Array, Array]:
 
 
 def _reported(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:
-    """`ghosts`, `heard` and `mirror` of a layout: senders and receivers have the same order, that of x."""
+    """`ghosts`, `received` and `mirror` of a layout: senders and receivers have the same order, that of x."""
     owned = part.num_owned
     ghosts = place[owned:].copy()
     if part.size == 1:
         return ghosts, ghosts, order[:0].copy()
     assert part.mirrors is not None
     assert part.mirrored is not None
-    heard, mirror, begin = ghosts.copy(), order[part.mirrored], 0
+    received, mirror, begin = ghosts.copy(), order[part.mirrored], 0
     for step in range(1, part.size):
         first, last = (int(bound) - owned for bound in part.slot_bounds[step : step + 2])
-        heard[first:last].sort()
+        received[first:last].sort()
         end = begin + len(part.mirrors[(part.rank + step) % part.size])
         mirror[begin:end].sort()
         begin = end
-    return ghosts, heard, mirror
+    return ghosts, received, mirror

@@ -58,7 +58,7 @@ from graphdask.algorithms.summaries import component_words, components
 from graphdask.algorithms.tuning import STRONG
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
+from graphdask.engine.buffers import MAXIMAL, Allocation, most_deferred
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
@@ -107,7 +107,7 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
 
     name = "strong components"
     columns: ClassVar[Mapping[str, Any]] = {"value": INDEX}
-    tells_ghosts = True
+    notifies_ghosts = True
     votes = 4
     needs_all = "its queue holds the vertices that a phase removes, which may be all of them"
     result_type = ComponentsResult
@@ -125,7 +125,9 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         width = part.vertex_map.dtype.itemsize
         most = part.num_owned + part.out.num_edges if part.size == 1 else STRONG.few
         slots, owned = (4 * width + 5) * part.num_slots, (3 * width + 33) * part.num_owned
-        spared = self._most_ghosts(part, MAXIMAL) - self._most_ghosts(part, allocation) - put_aside(*part.directions)
+        spared = (
+            self._most_ghosts(part, MAXIMAL) - self._most_ghosts(part, allocation) - most_deferred(*part.directions)
+        )
         return slots + owned - width * spared + (2 * width + 16) * min(STRONG.few, most)
 
     def init(self, part: Part, env: Environment) -> tuple[StrongState, Messages]:
@@ -137,7 +139,7 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         (ids,) = env.fetch_ghosts(part, [part.ids])
         rows = xp.arange(owned, dtype=dtype)
-        most_ghosts, hubs = self._most_ghosts(part, env.allocation), xp.empty(put_aside(*part.directions), dtype)
+        most_ghosts, hubs = self._most_ghosts(part, env.allocation), xp.empty(most_deferred(*part.directions), dtype)
         pack = Colours(
             ids=ids, owned=owned, colour=ids.copy(), count=xp.zeros(slots, dtype), label=xp.full(owned, -1, dtype),
             queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=hubs,
@@ -205,7 +207,7 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         csr, _ = _both_ways(part, state.phase == TRIM_OUT)
         listed = self._drain("strong_trim", part, state, env, csr)
         state.left -= self.weight_of(part, state.pack.queue[before:listed])
-        return self._tell_owners(part, state, env, state.pack.count, listed - before)
+        return self._notify_owners(part, state, env, state.pack.count, listed - before)
 
     def _begin_spread(self, part: Part, state: StrongState, votes: np.ndarray, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -240,13 +242,13 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
             pack.level = state.level
             advance(kernels.strong_spread, kernels.strong_spread_hubs, csr, rows, pack)
             rows = state.pack.queue[: int(state.pack.counters[QUEUE])].copy()
-        return self._tell_owners(part, state, env, state.pack.colour, frontier)
+        return self._notify_owners(part, state, env, state.pack.colour, frontier)
 
     def _show(self, part: Part, state: StrongState, env: Environment) -> Messages:
         own = state.pack.colour[: part.num_owned]
         changed = env.xp.flatnonzero(own != state.reported).astype(part.vertex_map.dtype)
         state.reported = own.copy()
-        return self._tell_ghosts(state, changed, 0.0)
+        return self._notify_ghosts(state, changed, 0.0)
 
     def _begin_collect(self, part: Part, state: StrongState, env: Environment) -> Messages:
         roots = state.roots
@@ -266,13 +268,13 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
     def _collect(self, part: Part, state: StrongState, env: Environment, before: int) -> Messages:
         _, csr = _both_ways(part, state.round % 2 == 1)
         listed = self._drain("strong_collect", part, state, env, csr)
-        return self._tell_owners(part, state, env, state.pack.colour, listed - before)
+        return self._notify_owners(part, state, env, state.pack.colour, listed - before)
 
     def _close(self, part: Part, state: StrongState) -> Messages:
         found = state.roots = state.rows[state.pack.colour[state.rows] < 0]
         state.left -= self.weight_of(part, found)
         state.reported[found] = -1
-        return self._tell_ghosts(state, found, float(state.pack.ids[found].min()) if len(found) else np.inf)
+        return self._notify_ghosts(state, found, float(state.pack.ids[found].min()) if len(found) else np.inf)
 
     def _drain(self, name: str, part: Part, state: StrongState, env: Environment, csr: Csr) -> int:
         """Launch a kernel over the queue until it appends nothing; return the length of the queue."""
@@ -288,7 +290,9 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
             kernel(counts.queue - counts.followed, pack.queue[counts.followed :], pack)
             hubs(HUB_THREADS, pack)
 
-    def _tell_owners(self, part: Part, state: StrongState, env: Environment, values: Array, frontier: int) -> Messages:
+    def _notify_owners(
+        self, part: Part, state: StrongState, env: Environment, values: Array, frontier: int
+    ) -> Messages:
         counts = state.pack.read_counters(env.backend)
         ghosts, edges = counts.ghosts, counts.edges
         state.sent = state.pack.ghost_queue[:ghosts].copy()
@@ -298,7 +302,7 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         votes = (float(ghosts), float(state.left), score, vertex)
         return Messages(state.rows[:0], state.sent, {"value": values}, True, frontier, edges, votes=votes)
 
-    def _tell_ghosts(self, state: StrongState, own: Array, vertex: float) -> Messages:
+    def _notify_ghosts(self, state: StrongState, own: Array, vertex: float) -> Messages:
         votes = (0.0, float(state.left), -1.0, vertex)
         return Messages(own, own[:0], {"value": state.pack.colour}, True, len(own), 0, "ghosts", votes)
 

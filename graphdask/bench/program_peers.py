@@ -137,26 +137,26 @@ def _gb_graph(edges: Edges) -> Any:
 def _gb_bfs(graph: Any, asked: Asked) -> Any:
     from graphblas import Vector, semiring
 
-    depth, front = Vector(np.int32, graph.nrows), Vector(bool, graph.nrows)
-    front[asked.source] = True
+    depth, frontier = Vector(np.int32, graph.nrows), Vector(bool, graph.nrows)
+    frontier[asked.source] = True
     level = 0
-    while front.nvals:
-        depth(front.S) << level
-        front(~depth.S, replace=True) << front.vxm(graph, semiring.any_pair)
+    while frontier.nvals:
+        depth(frontier.S) << level
+        frontier(~depth.S, replace=True) << frontier.vxm(graph, semiring.any_pair)
         level += 1
     return depth
 
 
-def _least(graph: Any, values: Any, front: Any, semiring: Any) -> Any:
+def _least(graph: Any, values: Any, frontier: Any, semiring: Any) -> Any:
     """Send along the edges of a frontier what `semiring` makes of it, until no value gets smaller."""
     from graphblas import binary
 
-    while front.nvals:
-        front << front.vxm(graph, semiring)
-        fresh = front.dup(mask=~values.S)
-        lower = front.ewise_mult(values, binary.lt).new(bool)
-        front << fresh.ewise_add(front.dup(mask=lower.V), binary.min)
-        values(front.S) << front
+    while frontier.nvals:
+        frontier << frontier.vxm(graph, semiring)
+        fresh = frontier.dup(mask=~values.S)
+        lower = frontier.ewise_mult(values, binary.lt).new(bool)
+        frontier << fresh.ewise_add(frontier.dup(mask=lower.V), binary.min)
+        values(frontier.S) << frontier
     return values
 
 

@@ -205,17 +205,17 @@ class _Carrier:
     def sends(self, words: list[int]) -> list[Array | None]:
         """What goes to each rank, by the words that the kernel has written."""
         sends: list[Array | None] = [None] * self.comm.size
-        coded, row, kept = words[at.TEAM_TOLD], self.row, self.kept
+        coded, row, kept = words[at.TEAM_MESSAGE], self.row, self.kept
         kind, area, short, group = coded & 0xFF, coded >> 8 & 0x7F, coded >> 15 & 1, coded >> 16
         if not kind:
             return sends
         for q, step in self.peers:
-            if kind == at.TOLD_LISTS:
+            if kind == at.SENT_LISTS:
                 nbytes = -(-words[at.TEAM_TO + q] // at.TEAM_GROUP) * group
             else:
                 held = row[at.BOUNDS + step + 1] - row[at.BOUNDS + step]
-                nbytes = 4 * (((row[at.HELD + step] if kind == at.TOLD_BITS else held) + 31) // 32)
-            if nbytes and (short or (kind != at.TOLD_LISTS and nbytes <= at.TEAM_SHORT)):
+                nbytes = 4 * (((row[at.HELD + step] if kind == at.SENT_BITS else held) + 31) // 32)
+            if nbytes and (short or (kind != at.SENT_LISTS and nbytes <= at.TEAM_SHORT)):
                 sends[q] = kept.short[step, :nbytes]
             elif nbytes:
                 begin = row[at.OUT + area * at.TEAM_RANKS + step] - self.first

@@ -91,7 +91,7 @@ class Board(SchedulerPlugin):
     def running(self) -> dict[str, list[Any]]:
         """Where the ranks of runs that go on are."""
         now = self._clock()
-        self._live = {key: (heard, ranks) for key, (heard, ranks) in self._live.items() if now - heard < QUIET}
+        self._live = {key: (received, ranks) for key, (received, ranks) in self._live.items() if now - received < QUIET}
         columns: dict[str, list[Any]] = {n: [] for n in ("worker", "rank", "superstep", "frontier", "edges", "bytes")}
         for _, ranks in self._live.values():
             for rank, (worker, superstep, frontier, edges, sent, *_) in sorted(ranks.items()):

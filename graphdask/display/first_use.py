@@ -80,7 +80,7 @@ class FirstUse:
         if self._outer is not None:
             self._outer.elsewhere(seconds)
         elif not self._inner and seconds > DISPLAY.compiling:
-            self._tell()
+            self._print()
 
     def _changed(self, begins: bool) -> None:
         """Called by each thread of this process that begins to compile, or has ended."""
@@ -92,13 +92,13 @@ class FirstUse:
                 return
             left = DISPLAY.compiling - (process().seconds - self._process.seconds)
             if left > 0:
-                self._timer = threading.Timer(left, self._tell)
+                self._timer = threading.Timer(left, self._print)
                 self._timer.daemon = True
                 self._timer.start()
                 return
-        self._tell()
+        self._print()
 
-    def _tell(self) -> None:
+    def _print(self) -> None:
         with self._lock:
             if self._reported:
                 return

@@ -112,7 +112,7 @@ class Audience:
     """Own vertices that other ranks need to know of, those for rank 0 first, index dtype."""
     bounds: np.ndarray
     """int64 on the host, shape (size + 1,): own[bounds[k] : bounds[k + 1]] are for rank k."""
-    heard: Array
+    received: Array
     """Slots of the values that other ranks send, in the order in which they come."""
 
 

@@ -7,7 +7,7 @@ other distributions too; `docs/engine.md` explains them with an example.
 
 from graphdask.engine.advance import advance
 from graphdask.engine.bitmap import has_bits, set_bits
-from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes, put_aside, reachable
+from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes, most_deferred, reachable
 from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Primitive, RankContext, RankResult, Superstep
@@ -42,7 +42,7 @@ __all__ = [
     "exchange_bytes",
     "first_of_all",
     "has_bits",
-    "put_aside",
+    "most_deferred",
     "reachable",
     "set_bits",
 ]

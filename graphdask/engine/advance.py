@@ -31,7 +31,7 @@ def advance(
     rows : int or array
         The kernel's number of rows, from the first one on, or a list of rows, which it takes then.
     pack : Pack
-        What the kernels work on. It has `hubs`, a list of `put_aside(csr)` entries or more for deferred rows, and
+        What the kernels work on. It has `hubs`, a list of `most_deferred(csr)` entries or more for deferred rows, and
         `counters`, among which is the length of that list, `hubs`. If the list has no entries, no row is so long, and
         there is no second launch.
     *arguments

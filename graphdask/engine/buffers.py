@@ -160,7 +160,7 @@ class Buffer:
         )
 
 
-def put_aside(*csrs: Csr) -> int:
+def most_deferred(*csrs: Csr) -> int:
     """Return an upper bound for the number of rows of some Csr that kernels defer because they have very many edges.
 
     It is the length of the list that `kernels/common/rows.cuh` calls `hubs`.
@@ -179,8 +179,8 @@ def exchange_bytes(part: Part, row: int, joined: bool = False) -> int:
     joined : bool
         Whether messages from several ranks are concatenated before they are read, as `Inbox.columns` does.
     """
-    heard = part.num_mirrored * (2 if joined and part.size > 2 else 1)
-    return (part.num_slots - part.num_owned + heard) * (part.vertex_map.dtype.itemsize + row)
+    received = part.num_mirrored * (2 if joined and part.size > 2 else 1)
+    return (part.num_slots - part.num_owned + received) * (part.vertex_map.dtype.itemsize + row)
 
 
 def reachable(part: Part) -> int:

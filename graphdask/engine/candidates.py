@@ -69,11 +69,11 @@ class Candidates:
         )  # fmt: skip
         return cls(env.kernels("candidates", index_t=dtype, mask_t=mask), env.backend, part.out, lists)
 
-    def find(self, rows: Array, front: Array, seen: Array) -> tuple[Array, int]:
+    def find(self, rows: Array, frontier: Array, seen: Array) -> tuple[Array, int]:
         """List the candidates that the rows may reach; return the ghosts among them and the number of edges visited."""
         lists = self.lists
         lists.counters.fill(0)
-        lists.front, lists.seen = front, seen
+        lists.frontier, lists.seen = frontier, seen
         kernels = self.kernels
         advance(kernels.candidates_list, kernels.candidates_list_hubs, self.rows, rows, lists, cleared=True)
         _, _, edges, self.reported = lists.read_counters(self.backend)

@@ -154,7 +154,7 @@ class Keeper:
             self._control[0] = due
         return self._control
 
-    def hear(self, controls: np.ndarray) -> None:
+    def take(self, controls: np.ndarray) -> None:
         """Take in the numbers of all ranks, shape (ranks, WORDS), after an exchange."""
         self.done += 1
         self._due = bool(controls[0, 0])

@@ -71,7 +71,7 @@ class LevelSearch(Primitive[S]):
         return self.either_way or self.direction == "pull"
 
     @property
-    def tells_ghosts(self) -> bool:  # type: ignore[override]
+    def notifies_ghosts(self) -> bool:  # type: ignore[override]
         return self.direction != "push"
 
     def scanned(self, part: Part) -> list[Csr]:

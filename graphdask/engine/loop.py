@@ -281,7 +281,7 @@ class Primitive(ABC, Generic[S]):
     exchange: Exchange = "selective"
     """What it uses unless the caller says otherwise."""
     ghosts = "1-hop"  # which ghosts it prefers; both work
-    tells_ghosts = False
+    notifies_ghosts = False
     """Whether messages go `to="ghosts"` in any superstep."""
     votes = 0
     """How many numbers each rank says to all in a superstep."""
@@ -375,7 +375,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     """
     backend, compiled = env.backend, account().seconds
     memory = checked_memory(part, primitive, env)
-    held = env.mirrors(part) if primitive.tells_ghosts and env.exchange == "selective" else []
+    held = env.mirrors(part) if primitive.notifies_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
     exchanger = Exchanger(
         backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns
@@ -409,7 +409,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             votes = np.ascontiguousarray(received.control[:, 4 : 4 + primitive.votes]).view(np.float64)
         active, counts, computing, compilings = received.control[:, :4].T.tolist()
         if keeper is not None:
-            keeper.hear(received.control[:, 4 + primitive.votes :])
+            keeper.take(received.control[:, 4 + primitive.votes :])
         ends = primitive.ends(state, votes) or not (any(active) or any(counts))
         inbox = exchanger.unpack(received.payloads, received.meta, votes)
         wait, halted = waited(computing, compilings, busy, compiling, exchanged - ready)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
+from graphdask.engine.buffers import Allocation, Buffer, most_deferred, reachable
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Part
 
@@ -48,8 +48,8 @@ class Queues:
         one, other = (env.buffer(f"{name}'s queue of vertices", owned, dtype, expected) for _ in range(2))
         grows = starts is None
         ghost_queue = env.buffer(of_ghosts, ghosts, dtype) if grows else env.scratch(of_ghosts, ghosts, dtype, ghosts)
-        aside = put_aside(part.out)
-        hubs = env.scratch(f"{name}'s list of long rows", owned if grows else aside, dtype, aside)
+        deferred = most_deferred(part.out)
+        hubs = env.scratch(f"{name}'s list of long rows", owned if grows else deferred, dtype, deferred)
         return cls(name, (one, other), ghost_queue, hubs, most)
 
     @staticmethod
@@ -60,7 +60,7 @@ class Queues:
             own, listed, grows = allocation.first(owned), allocation.first(ghosts), True
         else:
             own, listed, grows = allocation.first(owned, most_reached(part, allocation, starts)), ghosts, False
-        return 2 * own + listed + (owned if grows and not allocation.partial else put_aside(part.out))
+        return 2 * own + listed + (owned if grows and not allocation.partial else most_deferred(part.out))
 
 
 def most_reached(part: Part, allocation: Allocation, starts: int) -> int:

@@ -39,7 +39,7 @@ STAGING = {"threads": 1024, "per_processor": 1}
 """Blocks that keep the hottest of x in shared memory."""
 STAGED = 192 << 10
 """Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache."""
-BINNED_ROOM = 160 << 10
+BINNED_SHARED = 160 << 10
 """Bytes of shared memory of a block, below which bins are too small."""
 
 
@@ -235,7 +235,7 @@ class Rows:
 
 def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:
     """How to divide x, of which the first `length` are read, and edges into bins; None where that does not pay."""
-    enough = edges >= ENGINE.binned_from * backend.processors and backend.shared_memory >= BINNED_ROOM
+    enough = edges >= ENGINE.binned_from * backend.processors and backend.shared_memory >= BINNED_SHARED
     if np.dtype(real) != np.float32 or not enough:
         return None
     shape = Shape.of(backend, real, length)

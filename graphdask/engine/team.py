@@ -49,7 +49,7 @@ class TeamMemory:
     env : Environment
     areas : Areas
     announced : sequence of int
-        Further numbers for all ranks, the same in every run. `heard` holds those of all ranks, int64 of shape
+        Further numbers for all ranks, the same in every run. `announced` holds those of all ranks, int64 of shape
         (size, len(announced)).
     before : int
         Bytes before the areas, whose layout the primitive decides. Those of rank q begin at `addresses[q]`.
@@ -74,7 +74,7 @@ class TeamMemory:
             if peers.kept is not None:
                 plan.moved, plans.made_by = peers.kept.moved, peers.kept.number
         self.addresses, all_announced = addresses, _ = plan.exchanged
-        self.heard = all_announced[:, places.size :]
+        self.announced = all_announced[:, places.size :]
         peer_places = all_announced[:, : places.size].reshape(size, len(areas), size)
         row = self.row = plan.row.copy()
         peer_of = (rank + np.arange(1, size)) % size

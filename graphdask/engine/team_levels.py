@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.engine.buffers import put_aside
+from graphdask.engine.buffers import most_deferred
 from graphdask.engine.frontier import LevelState
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
@@ -59,12 +59,12 @@ class TeamLevels(TeamRun):
         self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, rank: Any, state: LevelState,
         weight: int | None = None, levels: int | None = None,
     ):  # fmt: skip
-        inward, most_aside, frontier, mode = part.inward, put_aside(part.out), state.frontier, state.direction.mode
+        inward, deferred, frontier, mode = part.inward, most_deferred(part.out), state.frontier, state.direction.mode
         plan = at.Levels(deepest=state.limit, has_targets=int(state.targets is not None))
         plan.claims = np.inf
         if inward is not None:
             plan.claims = float(max(SEARCH.claim_edges, part.num_vertices // SEARCH.claim_share))
-            most_aside = max(most_aside, min(part.num_owned, inward.num_edges // PULL_FEW))
+            deferred = max(deferred, min(part.num_owned, inward.num_edges // PULL_FEW))
             rank.assign(
                 in_indptr=inward.indptr, in_indices=inward.indices,
                 claimed=env.xp.empty((part.num_slots + 31) // 32, np.uint32),
@@ -72,7 +72,7 @@ class TeamLevels(TeamRun):
         even, odd = frontier.queues
         rank.assign(
             indptr=part.out.indptr, indices=part.out.indices, even_queue=even.array, odd_queue=odd.array,
-            rows=frontier.counters, hubs=frontier.hubs.fit(most_aside),
+            rows=frontier.counters, hubs=frontier.hubs.fit(deferred),
         )  # fmt: skip
         if mode != "push":
             waiting = frontier.buffers_to_pull(part, env)

@@ -43,7 +43,7 @@ def announce(gang: Any, stats: Stats) -> None:
     over = _OVER.setdefault(client, deque(maxlen=MOST))
     over.append((stats, [names.get(rank, "?") for rank in range(stats.ranks)], gang.signature))
     if len(over) == 1:
-        client.loop.add_callback(client.loop.call_later, TOGETHER, _tell, client)
+        client.loop.add_callback(client.loop.call_later, TOGETHER, _notify, client)
 
 
 async def _has_page(client: Any) -> bool:
@@ -61,7 +61,7 @@ async def _asked(client: Any, attach: Any) -> bool:
     return False
 
 
-async def _tell(client: Any) -> None:
+async def _notify(client: Any) -> None:
     from graphdask.dashboard.board import RUNS, report_of
 
     over = _OVER.pop(client, deque())

@@ -434,11 +434,11 @@ class DaskGang:
             return
         alive = [host.address for host in self.hosts if host.address in known]
 
-        def tell(address: str) -> None:
+        def notify(address: str) -> None:
             with suppress(Exception):  # whoever does not hear it has its own deadline
                 self.client.run(leave, self.gang, run, reason, workers=[address], on_error="ignore")
 
-        threads = [threading.Thread(target=tell, args=(address,), daemon=True) for address in alive]
+        threads = [threading.Thread(target=notify, args=(address,), daemon=True) for address in alive]
         for thread in threads:
             thread.start()
         end = time.monotonic() + 2.0

@@ -26,7 +26,7 @@ def found(samples: Any) -> Any:
     config = Config.load()
     if not isinstance(samples.graph, StreamedGraph):
         samples.built.gang.use(config)
-    if not samples.sampler.tells_edges:
+    if not samples.sampler.gives_edges:
         raise Unsupported(f"samples of {samples.sampler.name} are no edges, so they have no rows")
     numbered = copy.copy(samples.sampler)
     numbered.numbered = True

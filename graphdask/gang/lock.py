@@ -106,9 +106,9 @@ def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:
     from distributed.scheduler import heartbeat_interval
 
     extension, clients = dask_scheduler.extensions["multi_locks"], dask_scheduler.clients
-    heard_since = time.time() - max(SILENT, 20 * heartbeat_interval(len(clients)))
+    seen_since = time.time() - max(SILENT, 20 * heartbeat_interval(len(clients)))
     for holder in list(extension.requests):
         client, _, unique = str(holder).partition("/")
-        alive = client in clients and clients[client].last_seen >= heard_since
+        alive = client in clients and clients[client].last_seen >= seen_since
         if unique and not alive and holder not in extension.events:
             extension.release(id=holder)

@@ -109,7 +109,7 @@ class LifeSigns:
 
     def __init__(self, client: Any, timeout: float):
         self._client, self._timeout = client, timeout
-        self._heard: dict[str, tuple[float, float]] = {}
+        self._seen: dict[str, tuple[float, float]] = {}
         self._pulses: dict[str, float] = {}
 
     def pulse(self, name: str) -> None:
@@ -129,11 +129,11 @@ class LifeSigns:
         silent = []
         for address in addresses:
             worker = known[address]
-            seen, heard = self._heard.get(address, (None, now))
+            seen, since = self._seen.get(address, (None, now))
             if seen != worker.last_seen:
-                heard = now
-                self._heard[address] = (worker.last_seen, now)
-            if now - max(heard, self._pulses.get(worker.name, 0.0)) > self._timeout:
+                since = now
+                self._seen[address] = (worker.last_seen, now)
+            if now - max(since, self._pulses.get(worker.name, 0.0)) > self._timeout:
                 silent.append(address)
         if silent:
             error = PeerLost(

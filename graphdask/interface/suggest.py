@@ -154,11 +154,11 @@ def _slip(given: str, word: str) -> bool:
     if len(given) >= 3 and word.startswith(given):
         return True
     before, last = [0] * (len(word) + 1), list(range(len(word) + 1))
-    for i, letter in enumerate(given, 1):
+    for i, character in enumerate(given, 1):
         here = [i]
         for j, other in enumerate(word, 1):
-            edits = min(last[j] + 1, here[j - 1] + 1, last[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == word[j - 2] and given[i - 2] == other:
+            edits = min(last[j] + 1, here[j - 1] + 1, last[j - 1] + (character != other))
+            if i > 1 and j > 1 and character == word[j - 2] and given[i - 2] == other:
                 edits = min(edits, before[j - 2] + 1)
             here.append(edits)
         before, last = last, here

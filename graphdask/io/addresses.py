@@ -27,7 +27,7 @@ from ._formats import detect_format
 from ._open import binary
 from ._secrets import without_secrets
 from .edges import EdgeList
-from .streams import called, kept_folder, told_format
+from .streams import called, format_of_text, kept_folder
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(://|::)")
 """How an address begins: a protocol, or several that work on each other."""
@@ -264,10 +264,10 @@ def _of_buffer(stream: Any, target: Path, format: str | None) -> Fetched:
     if not isinstance(begin, bytes | str):
         raise InputError(f"path={shown(stream)[:80]} gives {type(begin).__name__}, not bytes or text")
     _write(_Encoded(stream) if isinstance(begin, str) else stream, target, BUFFER)
-    return Fetched(target, format or _told(target, getattr(stream, "name", None)))
+    return Fetched(target, format or _format_of(target, getattr(stream, "name", None)))
 
 
-def _told(path: Path, name: Any) -> str:
+def _format_of(path: Path, name: Any) -> str:
     """The format of what was in an open file: by its name, or by its first bytes."""
     if isinstance(name, str):
         try:
@@ -276,7 +276,7 @@ def _told(path: Path, name: Any) -> str:
             pass
     with path.open("rb") as file:
         what = binary(file.read(16))
-    return told_format(path) if what is None else BINARY.get(what, what)
+    return format_of_text(path) if what is None else BINARY.get(what, what)
 
 
 def joined(lists: Sequence[EdgeList], names: Sequence[str]) -> EdgeList:

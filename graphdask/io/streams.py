@@ -75,7 +75,7 @@ def kept_stream(stream: IO[bytes], each: PerEdge, format: str | None = None) -> 
     with kept_folder() as folder, called(folder / STANDARD_INPUT, STANDARD_INPUT):
         path = folder / STANDARD_INPUT
         _keep(stream, path, each, format or "edgelist")
-        yield path, format or told_format(path)
+        yield path, format or format_of_text(path)
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def _refuse_binary(begin: bytes) -> None:
         )
 
 
-def told_format(path: Path) -> str:
+def format_of_text(path: Path) -> str:
     """The format that the first lines of a text show: Matrix Market, DIMACS, GEXF, GraphML, CSV where they have commas
     or semicolons, else an edge list."""
     with Source(path).open() as file:

@@ -29,7 +29,7 @@ def is_judged(program: Any, env: Environment) -> bool:
 class Judged:
     """Of one run."""
 
-    heard: Readback
+    readback: Readback
     summed: bool = False
     """Whether what comes in the next superstep has been added up."""
 
@@ -46,12 +46,12 @@ class Judged:
             return program.read_votes(state, env)
         state.kernels.program_judge(1, state.done, state.pack)
         last = program.most is not None and state.done >= program.most
-        number, at = self.heard.send(state.words), len(state.words) - len(PROGRESS) + PROGRESS.place.goes
+        number, at = self.readback.send(state.words), len(state.words) - len(PROGRESS) + PROGRESS.place.goes
         if not last:
             state.sums.add(state.values[0], state.pack.message0, state.words[at : at + 1])
 
         def votes() -> tuple[float, ...]:
-            found = self.heard.read(number).view(np.int64)
+            found = self.readback.read(number).view(np.int64)
             self.summed = not last and bool(found[at])
             return program.read_votes(state, env, found)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import has_bits, set_bits
-from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.buffers import Allocation, most_deferred
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.functions.inserted import Written
 from graphdask.kernels.program.program_pack import ALL as EVERY
@@ -97,7 +97,7 @@ class VertexProgram(ResumableProgram, Primitive[ProgramState]):
         return 3 + sum(2 * words_of(each.combine) for each in self.definition.aggregates)
 
     @property
-    def tells_ghosts(self) -> bool:  # type: ignore[override]
+    def notifies_ghosts(self) -> bool:  # type: ignore[override]
         return not self.definition.pushes
 
     @property
@@ -199,7 +199,7 @@ class VertexProgram(ResumableProgram, Primitive[ProgramState]):
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
             superstep=0, limit=EVERY, everywhere=0, merges=0, first=0, everyone=int(of.everyone),
             counts_messages=int(of.counts), owned=owned, slots_of_all=slots, received=xp.zeros(places, np.int32),
-            changed=xp.empty(owned, dtype), hubs=xp.empty(max(*map(put_aside, rows), 1), dtype),
+            changed=xp.empty(owned, dtype), hubs=xp.empty(max(*map(most_deferred, rows), 1), dtype),
             counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions : -len(PROGRESS)],
             progress=words[-len(PROGRESS) :],
         )  # fmt: skip

@@ -24,7 +24,7 @@ class DaskValues(DaskCollection):
 
     graph: Any
     parts: Any
-    _letter = "r"
+    _called = "r"
     """What the documentation calls one."""
     _lazy: list[Any] | None = None
     """Dask's delayed objects of the ranks' values, once Dask asks for them."""
@@ -92,7 +92,7 @@ def on_workers(made: Any) -> bool:
 
 
 def _stay(made: Any) -> str:
-    name = made._letter
+    name = made._called
     return (
         f"the values of {made!r} stay with the workers, and Dask cannot wait for them here; to hand them to tasks or "
         f"publish them, take {name}.to_dask_dataframe().persist(), dask.delayed(function)({name}) or "

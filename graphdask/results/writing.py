@@ -199,7 +199,7 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
             refuse_existing(target, plan.overwrite, plan.single)
             size = whole.stat().st_size
             if target.is_dir():
-                _put_aside(target, folder)
+                _move_away(target, folder)
             put_file(whole, target, plan.overwrite)
             shutil.rmtree(folder, ignore_errors=True)
             return size
@@ -207,7 +207,7 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
         write_manifest(folder, content, described)
         refuse_existing(target, plan.overwrite)
         if target.is_file():
-            _put_aside(target, old := new_name(target))
+            _move_away(target, old := new_name(target))
             folder.rename(target)
             discard(old)
         else:
@@ -215,7 +215,7 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
         return sum(part.nbytes for part in parts)
 
 
-def _put_aside(target: Path, folder: Path) -> None:
+def _move_away(target: Path, folder: Path) -> None:
     """Move what was there to where it is deleted with the new one's scaffolding."""
     folder.mkdir(exist_ok=True)
     target.rename(folder / "replaced")

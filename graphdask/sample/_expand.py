@@ -68,7 +68,7 @@ class Expander:
         self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
         self.steps = env.kernels("steps", index_t=self.dtype)
         self._failed = xp.zeros(len(functions) + 3, np.int32)
-        self.heard = True
+        self.checked = True
         """Whether no function was asked for since the host looked whether one has failed."""
         self.flags = self._failed[len(functions) :]
         """int32: failures of what there is no function for, whether trials were not enough, and whether some step was
@@ -128,7 +128,7 @@ class Expander:
 
         But for walks each function is called in kernels of its own, so they are compiled once for all specs with it.
         """
-        self.heard = False
+        self.checked = False
         functions = {name: self.functions[name] for name in names}
         weigh = functions.get("edge_bias", functions.get("vertex_bias"))
         bias = np.float64 if weigh is not None and weigh.result == "float" else np.int64
@@ -171,7 +171,7 @@ class Expander:
 
     def chooser(self, name: str, what: int, step: int) -> Chooser:
         """Chooses by one of the functions, or among what is all alike where that is not given."""
-        self.heard, failure = False, self.failure(name)
+        self.checked, failure = False, self.failure(name)
         floating = name in self.functions and self.functions[name].result == "float"
         redrawn = name == "edge_bias" and self.method.name in REDRAWN
         redraws = _fanouts.METHODS.index(self.method.name) if redrawn else 0
@@ -180,7 +180,7 @@ class Expander:
     def failed(self) -> list[int]:
         """Why functions have failed, 0 where one has not, and the flags."""
         found: list[int] = self.env.backend.to_host(self._failed).tolist()
-        self.heard = True
+        self.checked = True
         return found
 
     def start_over(self) -> None:

@@ -49,7 +49,7 @@ class WalkState:
     lengths: Array
     reported: Array
     """uint64, shape (1,): edges of all walks so far."""
-    heard: Readback
+    readback: Readback
     nothing: dict[str, Array]
     """Records for nobody."""
     todo: deque[tuple[int, int, int, int]]
@@ -115,7 +115,7 @@ def advanced(sampler: Any, state: WalkState, env: Environment) -> tuple[int, int
     while state.todo and len(state.under_way) < AHEAD:
         _launch(sampler, state, env, *state.todo.popleft())
     number, walks = state.under_way.popleft()
-    before, state.edges = state.edges, int(state.heard.read(number)[0])
+    before, state.edges = state.edges, int(state.readback.read(number)[0])
     if state.left % LOOKS == 0:
         state.expander.refuse_failures()
     return walks, state.edges - before
@@ -130,7 +130,7 @@ def _launch(sampler: Any, state: WalkState, env: Environment, a: int, b: int, be
     )  # fmt: skip
     blocks = together_for(env, b - a) if state.how == KEYED else {"threads": threads_for(env, b - a)}
     state.launch(b - a, sampler.first + a, begin, end, state.pack, **blocks)
-    state.under_way.append((state.heard.send(state.reported), b - a))
+    state.under_way.append((state.readback.send(state.reported), b - a))
 
 
 def finished(sampler: Any, state: WalkState, env: Environment) -> dict[str, Array]:

@@ -210,7 +210,7 @@ class Framework(Traversal):
             groups = state.bounds_of_items(env, items)
         chosen = expander.edges(items, self.fanouts[step], step, groups, state.instances[:-1])
         put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
-        if not expander.heard:
+        if not expander.checked:
             expander.refuse_failures()
         caller_rows = expander.caller_rows(chosen.edges)
         self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, caller_rows)

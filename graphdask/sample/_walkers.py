@@ -112,7 +112,7 @@ class Walkers(Sampler[Any]):
     """Walks of `length` steps from `starts`, which are vertex numbers; instance i starts at starts[i]."""
 
     result_type = Walks
-    tells_edges = True
+    gives_edges = True
     cut = ("starts",)
     bias: str | None = None
     """What edges are drawn by: None, weight or degree."""

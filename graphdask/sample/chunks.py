@@ -122,7 +122,7 @@ class Chunks:
         refuse_beyond_disk(path, f"the samples of {instances:,} instances", instances, "draw fewer")
         out, timer = sample_folder(path, overwrite), Timer()
         sampler = self.sampler
-        if edge_rows and sampler.tells_edges:
+        if edge_rows and sampler.gives_edges:
             sampler = numbered(copy.copy(sampler), True)
         digits, last = max(5, len(str(len(self) - 1))), (None, "")
         with unfinished(out, resume, digits) as chunks:

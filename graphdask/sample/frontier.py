@@ -94,7 +94,7 @@ class FrontierSampling(Sampler[FrontierState]):
 
     name = "frontier sampling"
     result_type = Frontiers
-    tells_edges = True
+    gives_edges = True
     travelling: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "place": np.int32, "at": INDEX, "edge": np.int64,
     }  # fmt: skip

@@ -55,7 +55,7 @@ class OnePassEdges(WithoutSupersteps[dict[str, Array]], Sampler[dict[str, Array]
     """The sampler: instance i is the edge of the i-th smallest key."""
 
     name = "edge sampling"
-    tells_edges = True
+    gives_edges = True
     undivided = "draws all that is drawn together; it cannot be done in chunks"
     result_type = SampledEdges
     record_columns: ClassVar[Mapping[str, Any]] = {}

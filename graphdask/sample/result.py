@@ -52,7 +52,7 @@ class Samples(EdgeTable, DaskValues):
         or `on disk` (a graph of `graphdask.stream`).
     """
 
-    _letter = "s"
+    _called = "s"
     columns: tuple[str, ...] = ()
     """Names of the arrays, each an attribute; their first axes are of one length."""
     vertex_valued: tuple[str, ...] = ()

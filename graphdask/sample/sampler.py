@@ -57,7 +57,7 @@ class Sampler(Primitive[S]):
     """Attributes that have an element for each instance."""
     numbered = False
     """Whether it says of every edge which row of what the caller gave it is."""
-    tells_edges: ClassVar[bool] = False
+    gives_edges: ClassVar[bool] = False
     """Whether it does where it is `numbered`; its samples are edges, which `taken` lists."""
     placed: ClassVar[bool] = True
     """Whether the function of it has an argument `placement`."""

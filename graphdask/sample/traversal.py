@@ -111,7 +111,7 @@ class Traversal(Fanouts[TraversalState]):
     """The sampler: `fanouts[h]` neighbours of each vertex in the frontier of hop h; -1 stands for all."""
 
     name = "neighbour sampling"
-    tells_edges = True
+    gives_edges = True
     by_partitions = on_disk = True
     result_type = Neighborhoods
 

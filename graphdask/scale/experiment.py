@@ -212,11 +212,11 @@ class _Described:
         addresses = list(client.nthreads())
         if not addresses:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
-        machine, name = client.run(_tell, device, workers=addresses[:1])[addresses[0]]
+        machine, name = client.run(_machine_and_device, device, workers=addresses[:1])[addresses[0]]
         return cls(machine, name)
 
 
-def _tell(device: str) -> tuple[dict[str, Any], str]:
+def _machine_and_device(device: str) -> tuple[dict[str, Any], str]:
     return about_machine(), get_backend(device).name
 
 

@@ -137,7 +137,7 @@ def _fitted(
     byte_seconds, meeting_seconds = _communication(own, meeting, shared).tolist()
     model = Fit(
         algorithm, transport, meeting, edge_seconds, vertex_seconds, step_seconds, byte_seconds, meeting_seconds, 0.0,
-        len(own) + len(alone), _tells_apart(own, meeting),
+        len(own) + len(alone), _distinguishable(own, meeting),
     )  # fmt: skip
     errors = [modelled(model, record) / record["seconds"] - 1 for record in [*alone, *own] if record["seconds"]]
     residual = math.sqrt(sum(error**2 for error in errors) / max(1, len(errors)))
@@ -186,7 +186,7 @@ def _rows_of_communication(records: list[Record], meeting: str) -> tuple[np.ndar
     return np.concatenate(rows), np.concatenate(times)
 
 
-def _tells_apart(records: list[Record], meeting: str) -> bool:
+def _distinguishable(records: list[Record], meeting: str) -> bool:
     """Whether the columns of g and m are far from being multiples of each other."""
     rows, _ = _rows_of_communication(records, meeting)
     length = np.linalg.norm(rows, axis=0)

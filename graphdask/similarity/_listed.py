@@ -34,7 +34,7 @@ class Listed:
         """Bytes of a row."""
         return 2 * np.dtype(dtype).itemsize + 16
 
-    def make_room(self, more: int) -> None:
+    def reserve(self, more: int) -> None:
         """Let so many rows be free."""
         capacity = len(self.memory["first"])
         if self.used + more <= capacity:
@@ -49,7 +49,7 @@ class Listed:
     def append(self, columns: dict[str, Array]) -> None:
         """Add rows at the end."""
         length = len(columns["first"])
-        self.make_room(length)
+        self.reserve(length)
         for name, values in self.memory.items():
             values[self.used : self.used + length] = columns[name]
         self.used += length

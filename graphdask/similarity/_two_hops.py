@@ -127,7 +127,7 @@ class TwoHops:
         batches, pieces = self._divided(keep)
         number, last = -env.least(-len(batches)), -env.least(-len(pieces))
         none = (self.arcs[:0], self.arcs[:0], 0, 0)
-        listed.make_room(min(sum(batch[2] for batch in batches), 2 * self.batch))
+        listed.reserve(min(sum(batch[2] for batch in batches), 2 * self.batch))
         for k in range(number):
             begins, ends, most, paths = batches[k] if k < len(batches) else none
             bounds = xp.zeros(len(begins) + 1, np.int64)
@@ -238,7 +238,7 @@ class TwoHops:
         xp, backend, before = self.env.xp, self.env.backend, listed.used
         if not len(pack.source):
             return
-        listed.make_room(most)
+        listed.reserve(most)
         if backend.name != "cpu":
             self._make_tables(pack)
         score, first, second = self.least or (-1.0, 0, 0)
@@ -263,9 +263,9 @@ class TwoHops:
         xp.cumsum(pack.last - pack.first, out=before[1:])
         most = xp.minimum(before[pack.begin[1:]] - before[pack.begin[:-1]], self.part.num_vertices)
         slots = xp.exp2(xp.ceil(xp.log2(2.0 * most))).astype(np.int64)
-        room = xp.zeros(len(slots) + 1, np.int64)
-        xp.cumsum(slots if self.weighted else xp.where(slots > SMALL, slots, 0), out=room[1:])
-        pack.room, total = room, int(room[-1])
+        begins = xp.zeros(len(slots) + 1, np.int64)
+        xp.cumsum(slots if self.weighted else xp.where(slots > SMALL, slots, 0), out=begins[1:])
+        pack.begins, total = begins, int(begins[-1])
         if pack.table is None or len(pack.table) < total:
             pack.release("table", "tallies", "table_sums", "table_own")
             dtype = self.part.vertex_map.dtype

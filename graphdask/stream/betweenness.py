@@ -61,16 +61,18 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
     def init(self, part: StreamedPart, env: Environment) -> tuple[BetweennessState, Messages]:  # type: ignore[override]
         xp, owned, width, n, index = env.xp, part.num_owned, self.width, part.num_vertices, part.vertex_map.dtype
         store = part.store
-        put_aside = self._put_aside(part)
-        self.open_windows(part, env, self.memory(part, env.allocation) + put_aside * (3 * index.itemsize + 8 * width))
+        most_deferred = self._most_deferred(part)
+        self.open_windows(
+            part, env, self.memory(part, env.allocation) + most_deferred * (3 * index.itemsize + 8 * width)
+        )
         with_edges = env.backend.from_host(np.flatnonzero(degrees_of(part, gathered(store))).astype(index))
         state = BetweennessState(
-            seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
+            seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), frontier=xp.empty(n, self.mask),
             values=xp.empty(n * width), sigma=xp.empty((owned, width)), delta=xp.empty((owned, width)),
             score=xp.zeros(owned), queue=env.buffer("a level of betweenness", owned, index),
             masks=env.buffer("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
-            spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(put_aside, index),
-            chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, width)),
+            spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(most_deferred, index),
+            chunks=xp.empty((most_deferred, 2), index), partial=xp.empty((most_deferred, width)),
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)
@@ -95,7 +97,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             indptr = csr.indptr
             rows = state.left[some] - to_index(base)
             shared = Lanes(
-                indptr=indptr, indices=csr.indices, out_indptr=indptr, bits=state.bits, front=state.front,
+                indptr=indptr, indices=csr.indices, out_indptr=indptr, bits=state.bits, frontier=state.frontier,
                 alive=np.uint64(alive), seen=state.seen[base:], queue=queue, left=left, hub=BETWEENNESS.hub,
                 hubs=state.hubs, counters=state.counters,
             )  # fmt: skip
@@ -113,7 +115,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         level.lanes = counts.lanes % 2**64
         return self._show_paths(part, state, level, alive, env, counts.edges)
 
-    def _put_aside(self, part: StreamedPart) -> int:
+    def _most_deferred(self, part: StreamedPart) -> int:
         """The most pieces of high-degree rows that kernels defer in a chunk; on a CPU none."""
         return 0
 
@@ -137,7 +139,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         """Sum the contributions of the neighbours in the frontier to some rows of a chunk."""
         kernels = self._kernels(part, env)
         shared = Lanes(
-            indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
+            indptr=csr.indptr, indices=csr.indices, bits=state.bits, frontier=state.frontier, value=state.value,
             shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=BETWEENNESS.hub, chunks=state.chunks,
             partial=state.partial, counters=state.counters,
         )  # fmt: skip

@@ -74,7 +74,7 @@ class Components(Streaming):
 
     columns: ClassVar[Mapping[str, Any]] = {}
     record_columns: ClassVar[Mapping[str, Any]] = {"vertex": INDEX, "root": INDEX}
-    tells_ghosts = False
+    notifies_ghosts = False
 
     def __init__(self, part: StreamedPart, primitive: ConnectedComponents, stack: ExitStack):
         super().__init__(primitive.name, stack)

@@ -56,7 +56,7 @@ class DeviceBetweenness(DeviceChunkedRows, StreamedBetweenness):
     def per_vertex(self, part: Part) -> int:
         return device_bytes(self.lanes, part.size > 1)
 
-    def _put_aside(self, part: StreamedPart) -> int:
+    def _most_deferred(self, part: StreamedPart) -> int:
         return _pieces(part)
 
     def _level(self, rows: Array, masks: Array, env: Environment) -> Level:

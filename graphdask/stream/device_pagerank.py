@@ -119,7 +119,7 @@ class DeviceRanks:
                 sums=self._sums, inverse=self._inverse, teleport=self._teleport,
                 personalized=int(primitive.personalization is not None), extra=self._extra,
                 has_extra=int(primitive.self_loops), place=self._place, slot=self._place, damping=primitive.damping,
-                base=state.base(primitive), dangling_scale=DANGLING_SCALE, change_scale=state.change_scale, tells=0,
+                base=state.base(primitive), dangling_scale=DANGLING_SCALE, change_scale=state.change_scale, sends=0,
                 rank=self.rank, x=self.x, reported=self.x[:0], counters=here, cleared=there,
             ),
         )  # fmt: skip

@@ -22,7 +22,7 @@ from graphdask.stream.shared_store import StreamedPart, Streaming, most_reported
 class OnDevice(Streaming):
     """A primitive over a part of a store whose chunks stream through a device."""
 
-    tells_ghosts = False
+    notifies_ghosts = False
     value: Any = np.int64
     """Dtype of the value that is sent for a vertex."""
 

@@ -321,8 +321,8 @@ class DeviceWindow:
         return free
 
     def _copy(self, number: int, place: Place) -> None:
-        array, tell = self._host.take(self.section, number)
-        tell(self._copies.copy(place.number, self._arena[place.begin : place.begin + len(array)], array))
+        array, release = self._host.take(self.section, number)
+        release(self._copies.copy(place.number, self._arena[place.begin : place.begin + len(array)], array))
         (self._there if place.stays else self._coming)[number] = place
         self._fresh.add(number)
         self.traffic.nbytes += len(array)

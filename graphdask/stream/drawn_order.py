@@ -71,8 +71,8 @@ def _values(work: Work, primitive: GreedyColoring | IndependentSet, most: int) -
     while low < n:
         _pass(work, kernels, pack, low, high, every=high == 0 or most == 1)
         if work.several:
-            work.tell(pack.value)
-            work.tell(pack.earlier)
+            work.exchange(pack.value)
+            work.exchange(pack.earlier)
             _share(work, kernels, pack, low, high)
         kernels.order_values(high - low, low, pack)
         low, high = high, kernels.order_block(n, high, pack)

@@ -29,7 +29,7 @@ from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, Sweeps, cpu
 from graphdask.stream.window import Window, least_memory
 
-TELLING = 8
+EXCHANGED = 8
 """Bytes per vertex that are sent at a time, if there are several ranks."""
 
 
@@ -103,7 +103,7 @@ class Work:
         return max(1, min(available(), left // max(each, 1)))
 
     def _state(self, per_vertex: int) -> int:
-        return (per_vertex + (TELLING if self.several else 0)) * self.num_vertices
+        return (per_vertex + (EXCHANGED if self.several else 0)) * self.num_vertices
 
     @property
     def window_bytes(self) -> int:
@@ -182,7 +182,7 @@ class Work:
         """Of all ranks."""
         return self.context.comm.allgather(np.array(here, np.float64)).sum(axis=0)
 
-    def tell(self, values: np.ndarray) -> None:
+    def exchange(self, values: np.ndarray) -> None:
         """Send own values, by position, to all ranks, and receive those of the other ranks."""
         if self.several:
             own, size = values[self.own.begin : self.own.end], self.part.size
@@ -204,7 +204,7 @@ class Work:
         for piece in pieces[1:]:
             how(own, piece, out=own)
         del pieces[:], piece
-        self.tell(values)
+        self.exchange(values)
 
     def answer(self, values: np.ndarray) -> np.ndarray:
         """What a rank returns of values by position: of one rank all of them by vertex number, else the own ones."""

@@ -69,5 +69,5 @@ def core_numbers(work: Work, primitive: CoreNumber) -> tuple[dict[str, Any], int
         active[own] = 1
         fallen = work.until_quiet("out", active, work.kernels.rows_core, core, counts)
         goes_on = work.several and work.any(fallen > 0)
-        work.tell(core)
+        work.exchange(core)
     return {"core": work.answer(core)}, state

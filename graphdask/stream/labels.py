@@ -104,7 +104,7 @@ def label_propagation(work: Work, primitive: LabelPropagation) -> tuple[dict[str
             looked = sum(sum(_found(work, cores, rows, label, fresh)) for rows in work.whole_rows())
             goes_on = work.any(bool((fresh != label[own]).any()))
             before[:], label[own] = label[own], fresh
-            work.tell(label)
+            work.exchange(label)
             iterations += 1
             goes_on = goes_on and iterations < primitive.iterations
             work.log.sweep(work.own.count, looked)

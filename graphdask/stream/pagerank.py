@@ -169,7 +169,7 @@ class Ranks:
                     personalized=int(primitive.personalization is not None), extra=self.extra[rows],
                     has_extra=int(primitive.self_loops), place=self.place[rows], slot=self.place[rows],
                     damping=primitive.damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
-                    tells=0, rank=self.rank[rows], x=self.x, reported=self.x[:0], counters=counters,
+                    sends=0, rank=self.rank[rows], x=self.x, reported=self.x[:0], counters=counters,
                     cleared=cleared,
                 ),
             )  # fmt: skip

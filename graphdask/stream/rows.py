@@ -322,12 +322,12 @@ class StoredRows:
         try:
             for number, place in zip(chunks, places, strict=True):
                 self._ask(range(number, chunks.stop))
-                array, tell = host.take(self.section, number)
+                array, release = host.take(self.section, number)
                 chunk, done = self.section.chunk_of(number, array), None
                 for out, column in zip(place, (chunk.degrees, chunk.targets, chunk.weights), strict=True):
                     if len(column):
                         done = copies.copy(0, out, column)
-                tell(done)
+                release(done)
                 self._count(number, 0.0)
         finally:
             copies.finish()
@@ -352,10 +352,10 @@ class StoredRows:
         if self.env.host is None:
             chunk = self.store.read(self.section, number, buffer)
         else:
-            array, tell = self.env.host.take(self.section, number)
+            array, release = self.env.host.take(self.section, number)
             buffer[:size].set(array)
             settle(self.env.backend)  # a copy from page-locked memory is not done when it is asked for
-            tell(None)
+            release(None)
             chunk = self.section.chunk_of(number, buffer[:size])
         seconds = time.perf_counter() - started
         self.traffic.waiting += seconds

@@ -150,7 +150,7 @@ class Streaming(Primitive[Any]):
 
     columns: ClassVar[Mapping[str, Any]] = {"value": np.int64}
     result_type = None
-    tells_ghosts = True
+    notifies_ghosts = True
     per_vertex = 0
     """Bytes of the state, for every vertex of the graph, and of what is sent at a time."""
 

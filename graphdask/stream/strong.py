@@ -106,7 +106,7 @@ def _trim(work: Work, name: str, number: np.ndarray, colour: np.ndarray, label: 
     alone = colour < 0
     alone &= label < 0
     label[alone] = number[alone]
-    work.tell(label)
+    work.exchange(label)
     colour[label >= 0] = GONE
     done = COUNTS.of(pack.counters)
     work.log.sweep(done.worked, done.looked)

@@ -1,9 +1,9 @@
 """Betweenness by weight over a store: searches, counts and sums go through the chunks that hold rows of a level.
 
 Levels and sums are those of `graphdask.algorithms.weighted_betweenness`; distances from all sources of a batch fall
-together (`graphdask.stream.falling`). On the way forward every own vertex that is not counted in all lanes looks for
-those that were counted last among its in-edges, while their chunk is there; one all of whose predecessors are counted
-sums over the same row. The way back goes through the rows of out-edges of each level. A row is whole, without
+together (`graphdask.stream.lane_distances`). On the way forward every own vertex that is not counted in all lanes
+searches its in-edges for those that were counted last, while their chunk is there; one all of whose predecessors are
+counted sums over the same row. The way back goes through the rows of out-edges of each level. A row is whole, without
 self-loops and of parallel edges with the lightest, so that the answer is that in memory, bit for bit, with any number
 of lanes, by one rank or by several, on a CPU or through a device (`graphdask.stream.device_weighted_betweenness`).
 """
@@ -30,8 +30,8 @@ from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
-from graphdask.stream.falling import FallingDistances
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
+from graphdask.stream.lane_distances import LaneDistances
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.sweeps import cpu
@@ -105,8 +105,8 @@ class StreamedPathCounts(PathCounts):
                 lanes=self.lanes, pending=state.pending, ready=state.ready, hubs=state.hubs, counters=counters,
             )  # fmt: skip
             shared.set_counters(hubs=0)
-            kernels.paths_release(len(rows), rows, state.front, 1, queue, shared)
-            kernels.paths_release_hubs(HUB_THREADS, rows, state.front, 1, queue, shared)
+            kernels.paths_release(len(rows), rows, state.frontier, 1, queue, shared)
+            kernels.paths_release_hubs(HUB_THREADS, rows, state.frontier, 1, queue, shared)
             found = shared.read_counters(env.backend).ready
             rows = queue[before:found]
             if found > before:
@@ -116,7 +116,7 @@ class StreamedPathCounts(PathCounts):
         rows = self.rows.in_order(queue[: counts.ready], env)
         level = Level(rows, state.ready[rows])
         state.ready[rows] = 0
-        state.front.fill(0)
+        state.frontier.fill(0)
         state.left -= counts.lanes
         self._take_out(part, level, env)
         return self._counted(part, state, level, env, edges + counts.edges)
@@ -180,7 +180,7 @@ class StreamedWeightedBetweenness(ChunkedRows, WeightedBetweenness):
     def fallen(self, part: StreamedPart, begin: int, env: Environment) -> Array:
         """The table over slots of the batch of the source at `begin`, of which the rows of own vertices are right."""
         sources, types = self.sources[begin : begin + self.lanes], self.types | {"dist_t": self.table}
-        search = FallingDistances(sources, self.lanes, self, types, hubs_of(part))
+        search = LaneDistances(sources, self.lanes, self, types, hubs_of(part))
         distance: Array = env.run(part, search).columns["distance"]
         return distance
 

@@ -1,7 +1,7 @@
 """Closeness and harmonic centrality by weight over a store, and their proof.
 
-Distances from several sources fall together (`graphdask.stream.falling`), as many as the memory holds, and are added to
-the sums one after the other (`graphdask.algorithms._weighted_nearness`). So the bits are those in memory.
+Distances from several sources fall together (`graphdask.stream.lane_distances`), as many as the memory holds, and are
+added to the sums one after the other (`graphdask.algorithms._weighted_nearness`). So the bits are those in memory.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Selected(WithoutSupersteps[dict[str, Array]], Sampler[dict[str, Array]]):
     ghosts = "1-hop"
     placed, on_disk = False, True
     remedy = "take fewer subgraphs at a time, use more workers"
-    tells_edges = True
+    gives_edges = True
     undivided = "is of all its subgraphs together; call it for some of them"
     result_type = SubgraphResult
     record_columns: ClassVar[Mapping[str, Any]] = {}

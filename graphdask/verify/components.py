@@ -14,7 +14,7 @@ from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import put_aside
+from graphdask.engine.buffers import most_deferred
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.kernels.components.components_pack import COUNTS, Trees
@@ -46,7 +46,7 @@ def _edges(context: RankContext, part: Part, csr: Csr, label: Array) -> Violatio
     xp = context.backend.xp
     kernels = context.backend.kernels("components", index_t=part.vertex_map.dtype)
     first_bad = xp.full(1, np.iinfo(np.int64).max, np.int64)
-    hubs, counters = xp.empty(put_aside(csr), part.vertex_map.dtype), xp.zeros(len(COUNTS), np.int64)
+    hubs, counters = xp.empty(most_deferred(csr), part.vertex_map.dtype), xp.zeros(len(COUNTS), np.int64)
     check, of_hubs = kernels.components_check, kernels.components_check_hubs
     advance(check, of_hubs, csr, part.num_owned, Trees(hubs=hubs, counters=counters), label, first_bad)
     edge = int(first_bad[0])

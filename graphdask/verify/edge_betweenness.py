@@ -70,7 +70,7 @@ class InnerVertices(by_hops.InnerVertices):
 
     def _clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
         super()._clear(part, state, level, env)
-        state.front.fill(0)  # edges to all vertices are weighed, not only to those whose bit is set
+        state.frontier.fill(0)  # edges to all vertices are weighed, not only to those whose bit is set
 
     def _gather(
         self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
@@ -78,7 +78,7 @@ class InnerVertices(by_hops.InnerVertices):
         super()._gather(part, state, level, csr, out, env)
         xp = env.xp
         places, turns, there, weight = weigh(part, env, level.rows, csr, self.ids)
-        common = xp.where(self.simple[places], state.front[there] & level.masks[turns], self.mask(0))
+        common = xp.where(self.simple[places], state.frontier[there] & level.masks[turns], self.mask(0))
         shown = [lane for lane in range(self.lanes) if state.lanes >> lane & 1]
         for column, lane in list(enumerate(shown))[::2]:
             over_it = places_of(xp, common >> self.mask(lane) & self.mask(1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
-from graphdask.engine.buffers import put_aside
+from graphdask.engine.buffers import most_deferred
 from graphdask.engine.loop import RankContext
 from graphdask.engine.violation import Violation
 from graphdask.kernels.sssp.sssp_tree_pack import COUNTS, Tree
@@ -59,7 +59,7 @@ def check_edges(
     shared = Tree(
         weights=lengths[0], each=lengths[1], ids=part.ids, distance=distance, parent=parent, witnessed=witnessed,
         level=level, first_bad=first_bad, until=xp.full(1, until, distance.dtype),
-        hubs=xp.empty(put_aside(csr), dtype), counters=xp.zeros(len(COUNTS), np.int64),
+        hubs=xp.empty(most_deferred(csr), dtype), counters=xp.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
     advance(kernels.sssp_check, kernels.sssp_check_hubs, csr, part.num_owned, shared)
     edge = int(first_bad[0])

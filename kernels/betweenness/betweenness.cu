@@ -6,10 +6,10 @@
 #include "betweenness/betweenness.cuh"
 
 #define BC_REACH \
-    Reach{n, rows, a.indptr, a.indices, a.out_indptr, {a.bits, a.front, nullptr, (lanes_t)a.alive, 0}, a.seen, a.queue, \
+    Reach{n, rows, a.indptr, a.indices, a.out_indptr, {a.bits, a.frontier, nullptr, (lanes_t)a.alive, 0}, a.seen, a.queue, \
           masks, a.left, a.hub, a.hubs, a.counters}
 #define BC_GATHER \
-    Gather{n, rows, masks, a.indptr, a.indices, {a.bits, a.front, a.value, (lanes_t)a.shown, __popcll(a.shown)}, \
+    Gather{n, rows, masks, a.indptr, a.indices, {a.bits, a.frontier, a.value, (lanes_t)a.shown, __popcll(a.shown)}, \
            a.lanes, a.out, a.hub, a.chunks, a.partial, a.counters}
 
 extern "C" __global__ void __launch_bounds__(256, 5)
@@ -34,10 +34,10 @@ extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const m
     BC_GATHER.add_chunks();
 }
 
-// Adds what leads over an edge to the front, in all lanes: a thread an edge. Each fourth column goes into one sum.
+// Adds what leads over an edge to the frontier, in all lanes: a thread an edge. Each fourth column goes into one sum.
 struct OverEdge : NoQueue {
     const index_t *indices;
-    Front given;
+    Frontier given;
     const mask_t *here;
     const double *sigma;
     long long lanes;
@@ -62,7 +62,7 @@ struct OverEdge : NoQueue {
 };
 
 #define BC_OVER_EDGE \
-    OverEdge{{}, a.indices, {a.bits, a.front, a.value, (lanes_t)a.shown, __popcll(a.shown)}, a.here, a.sigma, a.lanes, \
+    OverEdge{{}, a.indices, {a.bits, a.frontier, a.value, (lanes_t)a.shown, __popcll(a.shown)}, a.here, a.sigma, a.lanes, \
              a.indptr, a.edges, lane_of}
 
 extern "C" __global__ void bc_edges(long long n, const index_t *rows, Lanes a) {
@@ -78,28 +78,28 @@ extern "C" __global__ void bc_edges_hubs(long long n, const index_t *rows, Lanes
 }
 
 extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
-                                         long long lanes, unsigned long long shown, unsigned int *bits, mask_t *front,
+                                         long long lanes, unsigned long long shown, unsigned int *bits, mask_t *frontier,
                                          double *value) {
-    bc_put_paths(n, rows, masks, sigma, lanes, shown, bits, front, value);
+    bc_put_paths(n, rows, masks, sigma, lanes, shown, bits, frontier, value);
 }
 
 extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows, const mask_t *masks,
                                                 const double *sigma, const double *delta, long long lanes,
                                                 unsigned long long shown, long long last, double *score,
-                                                unsigned int *bits, mask_t *front, double *value) {
-    bc_put_dependencies(n, rows, masks, sigma, delta, lanes, shown, last != 0, score, bits, front, value);
+                                                unsigned int *bits, mask_t *frontier, double *value) {
+    bc_put_dependencies(n, rows, masks, sigma, delta, lanes, shown, last != 0, score, bits, frontier, value);
 }
 
 // A thread a vertex and column. Without masks there is one lane.
 extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const mask_t *masks, const double *values,
-                                     long long count, unsigned int *bits, mask_t *front, double *value, mask_t *seen) {
+                                     long long count, unsigned int *bits, mask_t *frontier, double *value, mask_t *seen) {
     GD_FOR(at, n * count) {
         const long long i = count == 1 ? at : at / count, c = at - i * count;
         const index_t slot = slots[i];
         if (c == 0) {
             const mask_t mask = masks ? masks[i] : (mask_t)1;
             gd_set_bit(bits, slot);
-            front[slot] = mask;
+            frontier[slot] = mask;
             seen[slot] = (mask_t)(seen[slot] | mask);
         }
         if (values) value[(long long)slot * count + c] = values[at];

@@ -6,7 +6,7 @@
 // in the cache, before its mask or its values are read. A sum has one order, which depends on the row alone.
 // The file that includes this one includes betweenness_pack.py first.
 #pragma once
-#include "betweenness/front.cuh"
+#include "betweenness/frontier.cuh"
 
 // Edges up to which several rows share a warp, and threads that such a row has at least.
 #define BC_SHORT 32
@@ -51,7 +51,7 @@ struct Deal {
 
 // For each team the lanes of `want` in which one of the edges first .. last leads into the frontier; some edges suffice
 // where they have them all. All threads of the warp call it together.
-__device__ __forceinline__ lanes_t bc_look(const Front &front, const index_t *indices, lanes_t want, long long first,
+__device__ __forceinline__ lanes_t bc_look(const Frontier &frontier, const index_t *indices, lanes_t want, long long first,
                                            long long last, int team, unsigned long long &edges) {
     const int t = threadIdx.x & (team - 1);
     lanes_t got = 0;
@@ -61,7 +61,7 @@ __device__ __forceinline__ lanes_t bc_look(const Front &front, const index_t *in
         if (!__any_sync(BC_WARP, looks)) return got;
         const index_t u = next;
         if (looks && first + t + team < last) next = indices[first + t + team];
-        lanes_t mine = looks && first + t < last ? front.of(u) & want : 0;
+        lanes_t mine = looks && first + t < last ? frontier.of(u) & want : 0;
         if (looks && t == 0) edges += (unsigned long long)min((long long)team, last - first);
         if (__any_sync(BC_WARP, mine != 0)) {
             for (int step = team >> 1; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
@@ -78,7 +78,7 @@ struct Reach {
     const long long *indptr;
     const index_t *indices;
     const long long *out_indptr;
-    Front look;  // without values
+    Frontier look;  // without values
     mask_t *seen;
     index_t *queue;
     mask_t *masks;
@@ -210,7 +210,7 @@ struct Sums {
 // For each team the sums over the edges first .. last of a row that begins at `begin`. The edges are read by the
 // threads together; then a thread adds those values of lane b that stand in its group's places. A fixed tree adds up
 // the groups, so the order is that of the places in the row. All threads of the warp call it together.
-__device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indices, lanes_t mask, long long begin,
+__device__ __forceinline__ Sums bc_sum(const Frontier &frontier, const index_t *indices, lanes_t mask, long long begin,
                                        long long first, long long last, int team, int width,
                                        const Columns &columns) {
     const int t = threadIdx.x & (team - 1), log = __popc(width - 1), b = t & (width - 1);
@@ -223,12 +223,12 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
         const long long e = first + t;
         const index_t u = next;
         if (e + team < last) next = indices[e + team];
-        lanes_t common = e < last ? front.of(u) & mask : 0;
+        lanes_t common = e < last ? frontier.of(u) & mask : 0;
         if (common && e > begin && indices[e - 1] == u) common = 0;  // of parallel edges one counts
         first += team;
         if (width == 1) {
             sums.low += before;
-            before = common ? front.value[u] : 0.0;
+            before = common ? frontier.value[u] : 0.0;
             continue;
         }
         unsigned hits = __ballot_sync(BC_WARP, common != 0);
@@ -242,7 +242,7 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
                 const index_t w = __shfl_sync(BC_WARP, u, place, team);
                 lanes_t lanes_of_it = __shfl_sync(BC_WARP, common, place, team);
                 if (s + k >= width) lanes_of_it = 0;
-                const double *row = front.value + (long long)w * front.columns;
+                const double *row = frontier.value + (long long)w * frontier.columns;
                 low[k] = lanes_of_it & columns.low ? row[b] : 0.0;
                 high[k] = lanes_of_it & columns.high ? row[b + 32] : 0.0;
             }
@@ -265,7 +265,7 @@ struct Gather {
     const mask_t *masks;
     const long long *indptr;
     const index_t *indices;
-    Front given;
+    Frontier given;
     long long lanes;
     double *out;
     long long hub;
@@ -353,10 +353,10 @@ struct Gather {
     }
 };
 
-// The rows come into the frontier with their numbers of paths, a thread a vertex and column.
+// The rows come into the frontierier with their numbers of paths, a thread a vertex and column.
 __device__ __forceinline__ void bc_put_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
                                              long long lanes, unsigned long long shown, unsigned int *bits,
-                                             mask_t *front, double *value) {
+                                             mask_t *frontier, double *value) {
     __shared__ int lane_of[64];
     const int count = bc_columns(shown, lane_of);
     GD_FOR(at, n * count) {
@@ -366,18 +366,18 @@ __device__ __forceinline__ void bc_put_paths(long long n, const index_t *rows, c
         const lanes_t mask = masks[i];
         if (c == 0) {
             gd_set_bit(bits, v);
-            front[v] = (mask_t)mask;
+            frontier[v] = (mask_t)mask;
         }
         value[(long long)v * count + c] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
     }
 }
 
-// They score, and come into the front with what they give; a thread a vertex and two columns, whose dependencies are
+// They score, and come into the frontier with what they give; a thread a vertex and two columns, whose dependencies are
 // added in a tree.
 __device__ __forceinline__ void bc_put_dependencies(long long n, const index_t *rows, const mask_t *masks,
                                                     const double *sigma, const double *delta, long long lanes,
                                                     unsigned long long shown, bool last, double *score,
-                                                    unsigned int *bits, mask_t *front, double *value) {
+                                                    unsigned int *bits, mask_t *frontier, double *value) {
     __shared__ int lane_of[64];
     const int count = bc_columns(shown, lane_of), width = bc_width(count), vertices = 32 / width;
     const int lane = threadIdx.x & 31, b = lane & (width - 1);
@@ -402,7 +402,7 @@ __device__ __forceinline__ void bc_put_dependencies(long long n, const index_t *
         for (int k = width >> 1; k; k >>= 1) total = __dadd_rn(total, __shfl_xor_sync(BC_WARP, total, k));
         if (valid && b == 0) {
             gd_set_bit(bits, v);
-            front[v] = (mask_t)mask;
+            frontier[v] = (mask_t)mask;
             score[v] += total;
         }
     }

@@ -5,7 +5,7 @@ Masks are uint8 or uint64.
 
 seen    mask per slot: lanes that have reached the vertex; of a ghost, those that its owner has sent so far
 bits    uint32 words, a bit per slot: whether the vertex is in the frontier, in any lane
-front   mask per slot: lanes in which the vertex is in the frontier, so 0 if its bit is not set. The CUDA kernels read
+frontier  mask per slot: lanes in which the vertex is in the frontier, so 0 if its bit is not set. The CUDA kernels read
         the bitmap first, because their caches hold it; for the twins that makes no difference
 shown   mask of the lanes that `value` has a column for: those with vertices in the frontier, and maybe more
 value   table over slots, its columns those of `shown` in order: what a vertex of the frontier gives its neighbours; 0
@@ -59,7 +59,7 @@ def bc_reach(n, rows, masks, a: Lanes):
         first, last = a.indptr[v], a.indptr[v + 1]
         e = first
         while e < last and got != want:
-            got |= np.uint64(a.front[a.indices[e]]) & want
+            got |= np.uint64(a.frontier[a.indices[e]]) & want
             e += 1
         edges += e - first
         if got != _0:
@@ -115,7 +115,7 @@ def bc_gather(n, rows, masks, a: Lanes):
                 paths[c] = a.sigma[v, lane_of[c]] if mask >> np.uint64(lane_of[c]) & _1 else 0.0
         for e in range(first, last):
             u = a.indices[e]
-            common = np.uint64(a.front[u]) & mask
+            common = np.uint64(a.frontier[u]) & mask
             if common == _0 or (e > first and a.indices[e - 1] == u):
                 continue
             if common & (common - _1) == _0:  # one lane
@@ -149,20 +149,20 @@ def bc_edges(n, rows, a: Lanes):
 
 
 @twin
-def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, front, value):
+def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, frontier, value):
     """Put the rows into the frontier with their numbers of paths."""
     count, lane_of = _columns(shown)
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
         set_bit(bits, v)
-        front[v] = mask
+        frontier[v] = mask
         for c in range(count):
             b = lane_of[c]
             value[v, c] = sigma[v, b] if mask >> np.uint64(b) & _1 else 0.0
 
 
 @twin
-def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score, bits, front, value):
+def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score, bits, frontier, value):
     """Finish the dependencies of a level, add them to the score, and put the rows into the frontier with their values.
 
     `delta` holds the sums over successors; of the last level (last != 0) there are none.
@@ -171,7 +171,7 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
         set_bit(bits, v)
-        front[v] = mask
+        frontier[v] = mask
         total = 0.0
         for c in range(count):
             b = lane_of[c]
@@ -185,15 +185,15 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score
 
 
 @twin
-def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
+def bc_arrive(n, slots, masks, values, count, bits, frontier, value, seen):
     """Put the slots into the frontier with the masks and values that their owners sent; `values` is None if these sent
     none, and `masks` if there is one lane."""
     for i in range(n):
-        slot, mask = slots[i], front.dtype.type(1)
+        slot, mask = slots[i], frontier.dtype.type(1)
         if masks is not None:
             mask = masks[i]
         set_bit(bits, slot)
-        front[slot] = mask
+        frontier[slot] = mask
         seen[slot] |= mask
         if values is not None:
             for c in range(count):

@@ -20,7 +20,7 @@ class Lanes(Pack):
     indices = "const index_t *", "the slots of the neighbours"
     out_indptr = "const long long *", "where the row of out-edges of each vertex begins"
     bits = "const unsigned int *", "a bit per slot: whether the vertex is in the frontier, in any lane"
-    front = "const mask_t *", "per slot: lanes in which the vertex is in the frontier"
+    frontier = "const mask_t *", "per slot: lanes in which the vertex is in the frontier"
     alive = "unsigned long long", "mask of the lanes whose search goes on"
     seen = "mask_t *", "per slot: lanes that have reached the vertex"
     queue = "index_t *", "vertices that are reached"

@@ -1,14 +1,14 @@
 // Betweenness by the GPUs of a host together: one launch on each takes a batch of sources forward through all levels
 // and back again (team.cuh). Levels, sums and their order are those of betweenness.cuh: a vertex only reads its
-// neighbours, so what remains is to tell who holds ghosts of a level that its vertices are in the front, and what they
-// give. Owners write values, and masks where there are several lanes, straight into the peers' tables, at the slots of
-// the ghosts; and bits beside them, which each rank then puts into the bitmap of its front.
+// neighbours, so what remains is to send to the ranks that hold ghosts of a level that its vertices are in the
+// frontier, and what they give. Owners write values, and masks where there are several lanes, straight into the peers'
+// tables, at the slots of the ghosts; and bits beside them, which each rank then puts into the bitmap of its frontier.
 //
-// A step looks at the front, finds and sums, and the ranks meet: nobody looks at the front any more, and all hear what
-// was found. Then they tell each other, and meet again. Where few edges lead out of the front, owners are first told of
-// the ghosts at their ends, as in graphdask.engine.candidates, with one more meeting.
+// A step reads the frontier, finds and sums, and the ranks meet: nobody reads the frontier any more, and all know what
+// was found. Then they exchange it, and meet again. Where few edges lead out of the frontier, owners are first notified
+// of the ghosts at their ends, as in graphdask.engine.candidates, with one more meeting.
 //
-// Hosts that carry what is told (graphdask.comm.relay) carry lists of vertices and values instead, of one lane.
+// Hosts that carry messages (graphdask.comm.relay) carry lists of vertices and values instead, of one lane.
 //
 // Levels have two bitmaps in turn, of which the other is cleared while nobody looks; steps have two rows of counters.
 // What the next launch has to know of a level stands in the table of levels.
@@ -65,22 +65,22 @@ struct Batch {
         return of_all;
     }
 
-    // The leader has the votes of what ranks tell ready for the next time.
+    // The leader has the votes of what ranks send ready for the next time.
     __device__ __forceinline__ void forget_reported() const {
         if (team.leads())
             for (int i = 0; i < TEAM_WORDS; i++) ((volatile gd_count *)row[REPORTED])[i] = 0;
     }
 
-    // Find who is at the ends of the edges out of the front, with the help of all.
+    // Find who is at the ends of the edges out of the frontier, with the help of all.
     GD_PHASE bool push(long long level, unsigned long long alive, StepCounts *next) {
         const long long *const indptr = indptr_at(INDPTR);
         gd_count *const reported = (gd_count *)row[REPORTED];
-        const Ends ends{ids_at(INDICES), masks_at(SEEN), {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0},
+        const Ends ends{ids_at(INDICES), masks_at(SEEN), {bits(level), masks_at(FRONTIER), nullptr, (lanes_t)alive, 0},
                         row[ROW_OWNED], (unsigned int *)row[CHOSEN], ids_at(CANDIDATES), ids_at(GHOST_QUEUE), next, own,
                         others};
         gd_for_all_edges(count(level), (const index_t *)rows(level), indptr, ids_at(LONG_ROWS), &next->long_rows,
                          &next->edges, ends, [&] { team.barrier(); });
-        team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(&next->ghosts), ids_at(GHOST_QUEUE), reported,
+        team.notify_owners<index_t, Nothing>(LISTS, (long long)team.read(&next->ghosts), ids_at(GHOST_QUEUE), reported,
                                            TEAM_SENT, [](index_t) { return Nothing{}; });
         if (!team.meet(reported, agreed)) return false;
         if (agreed[TEAM_SENT])
@@ -99,7 +99,7 @@ struct Batch {
                                              unsigned long long alive, StepCounts *next) const {
         const long long at = (long long)entry(level)[ENDS];
         return Reach{n, looking, indptr_at(IN_INDPTR), ids_at(IN_INDICES), indptr_at(INDPTR),
-                     {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0}, masks_at(SEEN), ids_at(ROWS) + at,
+                     {bits(level), masks_at(FRONTIER), nullptr, (lanes_t)alive, 0}, masks_at(SEEN), ids_at(ROWS) + at,
                      masks_at(MASKS) + at, left(looks + 1), hub, ids_at(HUB_ROWS), next};
     }
     GD_PHASE void reach(long long level, long long n, const index_t *looking, long long looks, unsigned long long alive,
@@ -113,11 +113,11 @@ struct Batch {
         work.find_hubs();
         team.barrier();
     }
-    // Sum what a front gives to n rows over edges from `edges` on: INDPTR or IN_INDPTR.
+    // Sum what a frontier gives to n rows over edges from `edges` on: INDPTR or IN_INDPTR.
     __device__ __forceinline__ Gather gather(long long n, const index_t *rows, const mask_t *masks, int edges,
-                                             long long front, unsigned long long shown, int out, StepCounts *next) const {
+                                             long long frontier, unsigned long long shown, int out, StepCounts *next) const {
         return Gather{n, rows, masks, indptr_at(edges), ids_at(edges + 1),
-                      {bits(front), masks_at(FRONT), table(VALUE), (lanes_t)shown, __popcll(shown)}, lanes, table(out),
+                      {bits(frontier), masks_at(FRONTIER), table(VALUE), (lanes_t)shown, __popcll(shown)}, lanes, table(out),
                       hub, ids_at(CHUNKS), table(PARTIAL), next};
     }
     template <bool one> GD_PHASE void sum_rows(const Gather &work) const { work.sum<one>(); }
@@ -128,9 +128,9 @@ struct Batch {
         team.barrier();
     }
     __device__ __forceinline__ void sum(long long n, const index_t *rows, const mask_t *masks, int edges,
-                                        long long front, unsigned long long shown, int out, StepCounts *next) const {
+                                        long long frontier, unsigned long long shown, int out, StepCounts *next) const {
         __shared__ Gather work;
-        if (threadIdx.x == 0) work = gather(n, rows, masks, edges, front, shown, out, next);
+        if (threadIdx.x == 0) work = gather(n, rows, masks, edges, frontier, shown, out, next);
         __syncthreads();
         if (shown & (shown - 1)) sum_rows<false>(work);
         else sum_rows<true>(work);
@@ -139,11 +139,11 @@ struct Batch {
     }
     GD_PHASE void show_paths(long long n, const index_t *rows, const mask_t *masks, long long level,
                              unsigned long long shown) const {
-        bc_put_paths(n, rows, masks, table(SIGMA), lanes, shown, bits(level), masks_at(FRONT), table(VALUE));
+        bc_put_paths(n, rows, masks, table(SIGMA), lanes, shown, bits(level), masks_at(FRONTIER), table(VALUE));
     }
     GD_PHASE void show_dependencies(long long level, bool last) const {
         bc_put_dependencies(count(level), rows(level), masks(level), table(SIGMA), table(DELTA), lanes,
-                            entry(level)[LEVEL_LANES], last, table(SCORE), bits(level), masks_at(FRONT), table(VALUE));
+                            entry(level)[LEVEL_LANES], last, table(SCORE), bits(level), masks_at(FRONTIER), table(VALUE));
     }
 
     // Make the counters of a step ready that comes, once nobody has to read what the last but one left there.
@@ -151,9 +151,9 @@ struct Batch {
         if (blockIdx.x == 0 && threadIdx.x < BC_ROW) ((volatile gd_count *)counters(level))[threadIdx.x] = 0;
     }
     // Write to who holds ghosts of this level what these have to show.
-    GD_PHASE void tell(long long level, unsigned long long shown, StepCounts *next) {
+    GD_PHASE void send_values(long long level, unsigned long long shown, StepCounts *next) {
         const unsigned int *const mine = bits(level);
-        const mask_t *const front = masks_at(FRONT);
+        const mask_t *const frontier = masks_at(FRONTIER);
         const double *const value = table(VALUE);
         const int lane = threadIdx.x & 31, columns = __popcll(shown);
         const long long warps = (long long)gridDim.x * blockDim.x / 32;
@@ -164,7 +164,7 @@ struct Batch {
             const index_t *const mirror = ids_at(ROW_MIRRORS + step);
             unsigned int *const out = (unsigned int *)row[ROW_OUT + WORDS * TEAM_RANKS + step];
             double *const values = table(VALUES_OUT + step) + row[FIRST_OUT + step] * columns;
-            mask_t *const fronts = masks_at(FRONTS_OUT + step);
+            mask_t *const frontiers = masks_at(FRONTIERS_OUT + step);
             team.reported += (gd_count)(4 * words);
             for (long long base = warp; 32 * base < words; base += warps) {
                 unsigned int kept = 0;
@@ -186,7 +186,7 @@ struct Batch {
                             if (there) values[first + lane] = value[v[k]];
                             continue;
                         }
-                        if (there) fronts[first + lane] = front[v[k]];
+                        if (there) frontiers[first + lane] = frontier[v[k]];
                         for (unsigned int rest = word; rest; rest &= rest - 1) {
                             const int from = __ffs((int)rest) - 1;
                             const index_t u = __shfl_sync(BC_WARP, v[k], from);
@@ -203,7 +203,7 @@ struct Batch {
     }
     // The same where hosts carry it, for one lane: a list of the vertices of this level, by their places among the ghosts
     // of the receiver, and of their values. A warp takes 1,024 places at a time.
-    GD_PHASE void tell_list(long long level, StepCounts *next) {
+    GD_PHASE void send_list(long long level, StepCounts *next) {
         const unsigned int *const mine = bits(level);
         const double *const value = table(VALUE);
         gd_count *const reported = (gd_count *)row[REPORTED];
@@ -211,7 +211,7 @@ struct Batch {
         const long long warps = (long long)gridDim.x * blockDim.x / 32;
         const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
         gd_count sent = 0;
-        team.tells(TOLD_LISTS, WORDS, Entries<index_t, double>::bytes);
+        team.sends(SENT_LISTS, WORDS, Entries<index_t, double>::bytes);
         for (int step = 1; step < team.size; step++) {
             const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
             const index_t *const mirror = ids_at(ROW_MIRRORS + step);
@@ -254,7 +254,7 @@ struct Batch {
     }
     // Take it in.
     GD_PHASE void take_list(long long level) {
-        unsigned int *const front = bits(level);
+        unsigned int *const frontier = bits(level);
         double *const value = table(VALUE);
         for (int step = 1; step < team.size; step++) {
             const long long first = row[ROW_BOUNDS + step];
@@ -263,7 +263,7 @@ struct Batch {
             GD_FOR(i, count) {
                 const index_t v = (index_t)(first + list.place(i));
                 value[v] = list.value(i);
-                gd_set_bit(front, v);
+                gd_set_bit(frontier, v);
             }
         }
         forget_reported();
@@ -276,7 +276,7 @@ struct Batch {
         GD_FOR(w, words) other[w] = 0;
         team.barrier();
     }
-    // Put the ghosts that this rank was told of into the bitmap, and nobody into the other one.
+    // Put the ghosts that this rank was notified of into the bitmap, and nobody into the other one.
     GD_PHASE void take(long long level) {
         for (int step = 1; step < team.size; step++) {
             const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first;
@@ -286,12 +286,12 @@ struct Batch {
         }
         forget_other(level);
     }
-    // Vote what a level has, and tell who holds ghosts of it.
-    __device__ __forceinline__ bool tell_found(long long level, StepCounts *next) {
+    // Vote what a level has, and notify the ranks that hold ghosts of it.
+    __device__ __forceinline__ bool send_found(long long level, StepCounts *next) {
         return team.exchange([&] {
             if (team.leads())
                 for (int i = FOUND; i <= LEFT; i++) ((volatile gd_count *)row[REPORTED])[i] = votes()[i];
-            tell_list(level, next);
+            send_list(level, next);
             if (!team.meet((const gd_count *)row[REPORTED], agreed)) return false;
             if (agreed[FOUND] == 0) forget_reported();
             return true;
@@ -300,12 +300,12 @@ struct Batch {
     __device__ __forceinline__ bool share(long long level, unsigned long long shown, StepCounts *next) {
         return team.exchange([&] {
             if (team.relayed()) {
-                tell_list(level, next);
+                send_list(level, next);
                 if (!team.meet((const gd_count *)row[REPORTED], agreed)) return false;
                 take_list(level);
                 return true;
             }
-            tell(level, shown, next);
+            send_values(level, shown, next);
             if (!team.meet(votes(), agreed)) return false;
             take(level);
             return true;
@@ -329,12 +329,12 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
     if (leads)
         batch.vote((gd_count)batch.count(level), batch.entry(level)[LEVEL_EDGES], batch.entry(level)[LEVEL_LEFT], 0);
     bool fine = team.meet(batch.votes(), agreed), done = false;
-    gd_count out_edges = agreed[OUT_EDGES], waiting = agreed[LEFT];  // of the front of all ranks
+    gd_count out_edges = agreed[OUT_EDGES], waiting = agreed[LEFT];  // of the frontier of all ranks
     if (fine && begins) fine = batch.share(0, all, batch.counters(0));
     long long steps = 0;
     while (fine && !done && steps < most) {
         const gd_count began = gd_nanoseconds();
-        const long long here = back < 0 ? level : back;  // what is in the front, or comes into it on the way back
+        const long long here = back < 0 ? level : back;  // what is in the frontier, or comes into it on the way back
         StepCounts *const next = batch.counters(back < 0 ? level + 1 : back);
         unsigned long long shown;
         if (back < 0) {
@@ -366,7 +366,7 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
             if (leads) batch.vote((gd_count)found, team.read(&next->out_edges), left, team.read(&next->lanes));
             if (team.relayed()) {  // votes and values go together
                 team.barrier();
-                fine = batch.tell_found(level + 1, next);
+                fine = batch.send_found(level + 1, next);
             } else {
                 fine = team.meet(batch.votes(), agreed);
             }

@@ -15,7 +15,8 @@ HUB_ROWS .. PARTIAL  hubs, chunks and partial of betweenness.py
 CHOSEN .. LONG_ROWS  the lists of graphdask.engine.candidates, empty
 COUNTERS        two rows of BC_ROW zeros
 VOTES, REPORTED TEAM_WORDS zeros
-VALUES_OUT, FIRST_OUT, FRONTS_OUT  by step: the peer's `value`; its first slot of ghosts of this rank; its `front` there
+VALUES_OUT, FIRST_OUT, FRONTIERS_OUT  by step: the peer's `value`; its first slot of ghosts of this rank; its
+                `frontier` there
 Areas: lists of ghosts, and bits.
 """
 
@@ -27,10 +28,10 @@ GPU_ONLY = ("betweenness_team",)
 """Kernels without a twin: ranks on CPUs do not write into each other's memory."""
 
 INDPTR, INDICES, IN_INDPTR, IN_INDICES, SEEN, BITS = range(OWN, OWN + 6)
-FRONT, VALUE, SIGMA, DELTA, SCORE, ROWS, MASKS, LEVELS, LEFTS = range(BITS + 2, BITS + 11)
+FRONTIER, VALUE, SIGMA, DELTA, SCORE, ROWS, MASKS, LEVELS, LEFTS = range(BITS + 2, BITS + 11)
 HUB_ROWS, CHUNKS, PARTIAL, CHOSEN, CANDIDATES, GHOST_QUEUE, LONG_ROWS = range(LEFTS + 3, LEFTS + 10)
 COUNTERS, VOTES, REPORTED, VALUES_OUT = range(LONG_ROWS + 1, LONG_ROWS + 5)
-FIRST_OUT, FRONTS_OUT, ROW = (VALUES_OUT + k * TEAM_RANKS for k in (1, 2, 3))
+FIRST_OUT, FRONTIERS_OUT, ROW = (VALUES_OUT + k * TEAM_RANKS for k in (1, 2, 3))
 LEVEL_WORDS = 4
 BC_ROW = len(COUNTS) + 4
 """Words of a row of counters: those of a level, and four of the push and of what is sent."""

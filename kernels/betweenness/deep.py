@@ -16,13 +16,13 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 
 @inlined
-def _of_neighbours(v, lane, indptr, indices, front, table):
+def _of_neighbours(v, lane, indptr, indices, frontier, table):
     """Sum the table's values in a lane of the neighbours in the frontier; parallel edges count once."""
     total, before, mine = 0.0, np.int64(-1), _1 << lane
     for e in range(u64(indptr[v]), u64(indptr[v + u64(1)])):
         u = u64(indices[e])
         value = table[u, lane]
-        total += value if (np.uint64(front[u]) & mine != _0) & (np.int64(u) != before) else 0.0
+        total += value if (np.uint64(frontier[u]) & mine != _0) & (np.int64(u) != before) else 0.0
         before = np.int64(u)
     return total
 
@@ -65,11 +65,11 @@ def deep_forward(n, most, bound, a: Deep):
             while left != _0:
                 lane = lowest_bit(left)
                 left &= left - _1
-                a.sigma[w, lane] = _of_neighbours(w, lane, a.in_indptr, a.in_indices, a.front, a.sigma)
+                a.sigma[w, lane] = _of_neighbours(w, lane, a.in_indptr, a.in_indices, a.frontier, a.sigma)
         for i in range(begin, end):
-            a.front[u64(a.queue[i])] = 0
+            a.frontier[u64(a.queue[i])] = 0
         for i in range(end, count):
-            a.front[u64(a.queue[i])] = a.masks[i]
+            a.frontier[u64(a.queue[i])] = a.masks[i]
         begin, end = end, count
         levels += 1
         a.bounds[levels + 1] = end
@@ -102,18 +102,18 @@ def deep_backward(n, rows, masks, lanes, levels, lowest, a: Deep):
             while mask != _0:
                 lane = lowest_bit(mask)
                 mask &= mask - _1
-                dependency = a.sigma[v, lane] * _of_neighbours(v, lane, a.indptr, a.indices, a.front, a.given)
+                dependency = a.sigma[v, lane] * _of_neighbours(v, lane, a.indptr, a.indices, a.frontier, a.given)
                 total += dependency
                 a.given[v, lane] = (1.0 + dependency) / a.sigma[v, lane]
             a.score[v] += total
         if level == levels - 1:
             for i in range(n):
-                a.front[u64(rows[i])] = 0
+                a.frontier[u64(rows[i])] = 0
         else:
             for i in range(end, u64(a.bounds[level + 2])):
-                a.front[u64(a.queue[i])] = 0
+                a.frontier[u64(a.queue[i])] = 0
         for i in range(begin, end):
-            a.front[u64(a.queue[i])] = a.masks[i]
+            a.frontier[u64(a.queue[i])] = a.masks[i]
     for i in range(u64(a.bounds[0]), u64(a.bounds[1])):
         v, mask = u64(a.queue[i]), np.uint64(a.masks[i])
         set_bit(a.bits, v)

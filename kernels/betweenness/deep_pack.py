@@ -18,7 +18,7 @@ class Deep(Pack):
     indices = "const index_t *", "the neighbours, of each row in the order of ids"
     in_indptr = "const long long *", "where the row of in-edges of each vertex begins"
     in_indices = "const index_t *", "the neighbours, of each row in the order of ids"
-    front = "mask_t *", "per vertex: lanes in which it is in the frontier"
+    frontier = "mask_t *", "per vertex: lanes in which it is in the frontier"
     seen = "mask_t *", "per vertex: lanes that have reached it"
     found = "mask_t *", "per vertex: lanes that reach it in the next level; 0 before and after"
     bits = "unsigned int *", "a bit per vertex: whether it is in the frontier, in any lane"

@@ -53,7 +53,7 @@ extern "C" __global__ void paths_pending_hubs(long long n, Paths a) {
 
 struct Release {
     bool pull;
-    const lanes_t *front;
+    const lanes_t *frontier;
     const index_t *indices;
     const weight_t *weights;
     const dist_t *distance;
@@ -66,7 +66,7 @@ struct Release {
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t end = indices[edge], u = pull ? end : row, v = pull ? row : end;
-        const lanes_t lanes_of = front[u];
+        const lanes_t lanes_of = frontier[u];
         if (!lanes_of) return;
         const weight_t w = weights[edge];
         const dist_t *const from = distance + (long long)u * lanes;
@@ -84,19 +84,19 @@ struct Release {
     __device__ __forceinline__ void flush(bool all) const { found->flush(queue, &counters->ready, all); }
 };
 
-extern "C" __global__ void paths_release(long long n, const index_t *slots, const unsigned long long *front,
+extern "C" __global__ void paths_release(long long n, const index_t *slots, const unsigned long long *frontier,
                                          long long pull, index_t *queue, Paths a) {
     __shared__ Queue<index_t> found;
     found.open();
-    const Release body{pull != 0, front, a.indices, a.weights, a.distance, a.lanes, a.pending, a.ready, queue, a.counters, &found};
+    const Release body{pull != 0, frontier, a.indices, a.weights, a.distance, a.lanes, a.pending, a.ready, queue, a.counters, &found};
     gd_for_edges(n, slots, a.indptr - a.first, a.hubs, &a.counters->hubs, &a.counters->edges, body);
 }
 
-extern "C" __global__ void paths_release_hubs(long long n, const index_t *slots, const unsigned long long *front,
+extern "C" __global__ void paths_release_hubs(long long n, const index_t *slots, const unsigned long long *frontier,
                                               long long pull, index_t *queue, Paths a) {
     __shared__ Queue<index_t> found;
     found.open();
-    const Release body{pull != 0, front, a.indices, a.weights, a.distance, a.lanes, a.pending, a.ready, queue, a.counters, &found};
+    const Release body{pull != 0, frontier, a.indices, a.weights, a.distance, a.lanes, a.pending, a.ready, queue, a.counters, &found};
     gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr - a.first, body);
 }
 
@@ -220,11 +220,11 @@ extern "C" __global__ void paths_depend(long long n, const index_t *rows, const 
 }
 
 extern "C" __global__ void paths_arrive(long long n, const index_t *slots, const unsigned long long *masks,
-                                        const double *values, long long lanes, unsigned long long *front,
+                                        const double *values, long long lanes, unsigned long long *frontier,
                                         double *paths) {
     GD_FOR(at, n * lanes) {
         const long long i = at / lanes, b = at - i * lanes;
-        if (b == 0) front[slots[i]] = masks[i];
+        if (b == 0) frontier[slots[i]] = masks[i];
         if (masks[i] >> b & 1) paths[(long long)slots[i] * lanes + b] = values[at];
     }
 }

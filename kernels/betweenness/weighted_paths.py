@@ -3,7 +3,7 @@
 A source is a lane: bit b of a mask, column b of a table. Tables are row-major, `lanes` columns. An edge from u to v is
 tight in a lane where distance[u] + weight == distance[v], the sum rounded as distances are; u is reached then.
 
-`ready` is 0 between launches. `front` is a uint64 mask per slot: lanes in which a vertex has just been counted; only
+`ready` is 0 between launches. `frontier` is a uint64 mask per slot: lanes in which a vertex has just been counted; only
 the listed slots are read, or, if rows pull, the others are 0. `paths` is on the way forward the number of shortest
 paths, once that is counted, and on the way back, once a vertex has its dependency, (1 + dependency) / paths.
 `dependency` is a
@@ -70,8 +70,8 @@ def paths_pending(n, a: Paths):
 
 
 @twin
-def paths_release(n, slots, front, pull, queue, a: Paths):
-    """List the own vertices whose predecessors are all counted, once those in `front` are.
+def paths_release(n, slots, frontier, pull, queue, a: Paths):
+    """List the own vertices whose predecessors are all counted, once those in `frontier` are.
 
     Rows are out-edges of the listed slots to own vertices. If `pull` is not 0, they are in-edges of listed own vertices
     that are not counted in all lanes yet.
@@ -81,14 +81,14 @@ def paths_release(n, slots, front, pull, queue, a: Paths):
         row = slots[i]
         begin, end = a.indptr[row - a.first], a.indptr[row - a.first + 1]
         edges += end - begin
-        count = 0 if pull else _lanes_of(front[row], a.lanes, lane_of)
+        count = 0 if pull else _lanes_of(frontier[row], a.lanes, lane_of)
         for e in range(begin, end):
             u, v, w = row, a.indices[e], a.weights[e]
             if pull:
                 u, v = v, u
-                if front[u] == 0:
+                if frontier[u] == 0:
                     continue
-                count = _lanes_of(front[u], a.lanes, lane_of)
+                count = _lanes_of(frontier[u], a.lanes, lane_of)
             for c in range(count):
                 b = lane_of[c]
                 if plus(a.distance[u, b], w) == a.distance[v, b]:
@@ -162,11 +162,11 @@ def paths_depend(n, rows, masks, lanes, paths, dependency):
 
 
 @twin
-def paths_arrive(n, slots, masks, values, lanes, front, paths):
+def paths_arrive(n, slots, masks, values, lanes, frontier, paths):
     """Take in what the owners of ghosts say, in the lanes of their masks."""
     for i in range(n):
         slot, mask = slots[i], masks[i]
-        front[slot] = mask
+        frontier[slot] = mask
         for b in range(lanes):
             if mask >> np.uint64(b) & np.uint64(1):
                 paths[slot, b] = values[i, b]

@@ -14,9 +14,9 @@ struct TeamSearch : TeamLevels<RankSearch, Search> {
         return meet(0);
     }
     // Tell owners of the ghosts that a push has queued; bits of ghosts are set here.
-    GD_PHASE void tell_owners(long long level) {
+    GD_PHASE void notify_owners(long long level) {
         const Search a = pushes(level);
-        team.tell_owners<index_t, index_t>(LISTS, read(a.next->ghosts), a.ghost_queue, (gd_count *)a.next, SENT,
+        team.notify_owners<index_t, index_t>(LISTS, read(a.next->ghosts), a.ghost_queue, (gd_count *)a.next, SENT,
                                            [&](index_t v) {
                                                gd_set_bit(a.seen, v);
                                                return a.parent[v];
@@ -35,7 +35,7 @@ struct TeamSearch : TeamLevels<RankSearch, Search> {
     __device__ __forceinline__ bool push(long long level) {
         push_edges(level);
         settle(level);
-        tell_owners(level);
+        notify_owners(level);
         vote_targets(level);
         if (!meet(level)) return false;
         if (team.relayed() && !has_targets) {  // for the next direction it is enough to know about how many are new
@@ -70,11 +70,11 @@ struct TeamSearch : TeamLevels<RankSearch, Search> {
         if (team.relayed()) {
             team.barrier();
             vote_targets(level);
-            return tell(level);
+            return send_reached(level);
         }
         vote_targets(level);
         if (!meet(level)) return false;
-        return team.size == 1 || agreed().found == 0 || tell(level);
+        return team.size == 1 || agreed().found == 0 || send_reached(level);
     }
     __device__ __forceinline__ bool pull(long long level) {
         find_parents<true>(level, read(counters(level - 1)->left), waiting(level - 1));

@@ -16,7 +16,7 @@ struct List {
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t v = a.indices[edge];
-        if (!((unsigned long long)a.front[row] & ~(unsigned long long)a.seen[v])) return;
+        if (!((unsigned long long)a.frontier[row] & ~(unsigned long long)a.seen[v])) return;
         if (!candidates_choose(a.chosen, v)) return;
         found->push(v, a.owned);
     }

@@ -15,7 +15,7 @@ def candidates_list(n, rows, a: CandidateLists):
     """List, once each, the out-neighbours of rows of the frontier that a lane of the row has not reached."""
     count, others, edges = a.counters.own, a.counters.ghosts, 0
     for i in range(n):
-        lanes = np.uint64(a.front[rows[i]])
+        lanes = np.uint64(a.frontier[rows[i]])
         first, last = a.indptr[rows[i]], a.indptr[rows[i] + 1]
         edges += last - first
         for e in range(first, last):

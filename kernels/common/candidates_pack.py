@@ -9,7 +9,7 @@ COUNTS = Counters("CandidateCounts", "own", "hubs", "edges", "ghosts")
 class CandidateLists(Pack):
     indptr = "const long long *", "where the out-edges of each own vertex begin"
     indices = "const index_t *", "the slots that they lead to"
-    front = "const mask_t *", "per slot: lanes in which the vertex is in the frontier (betweenness.py)"
+    frontier = "const mask_t *", "per slot: lanes in which the vertex is in the frontier (betweenness.py)"
     seen = "const mask_t *", "per slot: lanes that have reached it"
     owned = "long long", "the number of own vertices"
     slots = "long long", "the number of slots; there are ghosts if it is larger"

@@ -17,10 +17,10 @@
 #define TEAM_TO (TEAM_LEAST + 1)
 #define TEAM_VOTES (TEAM_TO + TEAM_RANKS)
 #define TEAM_WORDS 16
-// Of a slot, behind the votes: what the sender has told its peers since the last meeting (told_lists, told_bits), and
+// Of a slot, behind the votes: what the sender has sent its peers since the last meeting (SENT_LISTS, SENT_BITS), and
 // where that is at the receiver if hosts relay it, else 0.
-enum { TEAM_TOLD = TEAM_VOTES, TEAM_AT };
-// Of a rank's own words: those of the barrier, what the meetings are at, where that is which each rank told, and what
+enum { TEAM_MESSAGE = TEAM_VOTES, TEAM_AT };
+// Of a rank's own words: those of the barrier, what the meetings are at, where that is which each rank sent, and what
 // the meetings came to, in turn.
 enum {
     TEAM_ARRIVED, TEAM_RELEASED, TEAM_FAILED, TEAM_MEETING, TEAM_CAME, TEAM_AGREED = TEAM_CAME + TEAM_RANKS,
@@ -37,7 +37,7 @@ enum {
 enum { LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS };
 enum { END_STEPS, END_DONE, END_MEETING, END_OWN, END_WORDS = 16 };
 #define TEAM_LOOKS 1024
-// Places that a thread looks up together where it tells bits.
+// Places that a thread looks up together where it sends bits.
 #define TEAM_AHEAD 8
 #define TEAM_FEW 4  // and where it takes in those of its own vertices
 // A phase of a kernel that has many: apart, so that the registers of one do not weigh on the others.
@@ -71,8 +71,8 @@ template <class Index, class Value> struct Entries {
         return ((Index *)(begin + i / TEAM_GROUP * bytes + TEAM_GROUP * (long long)sizeof(Value)))[i % TEAM_GROUP];
     }
 };
-// Kinds of what is told: bits of the vertices that the receiver holds ghosts of, bits of its own, lists.
-enum { TOLD_NOTHING, TOLD_BITS, TOLD_OWNER_BITS, TOLD_LISTS };
+// Kinds of messages: bits of the vertices that the receiver holds ghosts of, bits of its own, lists.
+enum { SENT_NOTHING, SENT_BITS, SENT_OWNER_BITS, SENT_LISTS };
 #define TEAM_SHORT 4096  // bytes up to which a message goes through memory of the host, if hosts carry it
 
 struct Team {
@@ -81,11 +81,11 @@ struct Team {
     int rank, size;
     gd_count meeting;
     gd_count waited, exchanged, reported;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
-    gd_count told;  // since the last meeting: the kind, the area, and the bytes of a group of a list
+    gd_count message;  // since the last meeting: the kind, the area, and the bytes of a group of a list
 
     // `follows` where another kernel with the same rows ran just before: it goes on with the words behind the first's.
     __device__ __forceinline__ explicit Team(const long long *description, bool follows = false)
-        : row(description), waited(0), exchanged(0), reported(0), told(0) {
+        : row(description), waited(0), exchanged(0), reported(0), message(0) {
         rank = (int)row[ROW_RANK];
         size = (int)row[ROW_SIZE];
         local = (gd_count *)row[ROW_LOCAL] + (follows ? TEAM_LOCAL : 0);
@@ -105,9 +105,9 @@ struct Team {
         for (int q = 0; q < size; q++) {
             volatile gd_count *const there = slot(row[ROW_BOARDS + q], rank);
             for (int i = 0; i < TEAM_VOTES; i++) there[i] = mine[i];
-            there[TEAM_TOLD] = told;
+            there[TEAM_MESSAGE] = message;
         }
-        told = TOLD_NOTHING;
+        message = SENT_NOTHING;
         __threadfence_system();
         for (int q = 0; q < size; q++) slot(row[ROW_BOARDS + q], rank)[TEAM_WORDS - 1] = meeting;
         const gd_count began = gd_nanoseconds(), limit = (gd_count)row[ROW_LIMIT];
@@ -167,35 +167,35 @@ struct Team {
         return fine;
     }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return *(const volatile gd_count *)counter; }
-    // Whether hosts carry what is told, so that a meeting takes as long as an exchange of theirs.
+    // Whether hosts carry messages, so that a meeting takes as long as an exchange of theirs.
     __device__ __forceinline__ bool relayed() const { return row[ROW_SHORT] != 0; }
-    // Where this rank writes bits that it tells a peer.
+    // Where this rank writes bits that it sends a peer.
     __device__ __forceinline__ unsigned int *words_for(int area, int step, long long words) const {
         const bool few = relayed() && 4 * words <= TEAM_SHORT;
         return (unsigned int *)(few ? (char *)row[ROW_SHORT] + step * TEAM_SHORT : out(area, step));
     }
-    // Where this rank writes what it tells a peer.
+    // Where this rank writes what it sends a peer.
     __device__ __forceinline__ char *out(int area, int step) const {
         return (char *)row[ROW_OUT + area * TEAM_RANKS + step];
     }
-    // Where it finds what the peer has told it before the last meeting.
+    // Where it finds what the peer has sent it before the last meeting.
     __device__ __forceinline__ char *in(int area, int step) const {
         const gd_count came = ((const volatile gd_count *)local)[TEAM_CAME + (rank + step) % size];
         return (char *)(came ? (long long)came : row[ROW_IN + area * TEAM_RANKS + step]);
     }
-    __device__ __forceinline__ void tells(int kind, int area, long long group = 0, bool few = false) {
-        told = (gd_count)(kind + (area << 8) + (few << 15) + (group << 16));
+    __device__ __forceinline__ void sends(int kind, int area, long long group = 0, bool few = false) {
+        message = (gd_count)(kind + (area << 8) + (few << 15) + (group << 16));
     }
 
     // Tell owners of their ghosts: of each of so many slots its place among the owner's ghosts here, and value(slot). They
     // go to `area` of the peer's memory. Counts are added to those in `votes`: one of the sums, and those for each rank. All
     // threads of this rank call it.
     template <class Index, class Value, class Of>
-    __device__ __forceinline__ void tell_owners(int area, long long count, const Index *slots, gd_count *votes, int sum,
+    __device__ __forceinline__ void notify_owners(int area, long long count, const Index *slots, gd_count *votes, int sum,
                                                 const Of &value) {
         constexpr long long group = Entries<Index, Value>::bytes;
         const bool few = relayed() && (count + TEAM_GROUP - 1) / TEAM_GROUP * group <= TEAM_SHORT;
-        tells(TOLD_LISTS, area, group, few);
+        sends(SENT_LISTS, area, group, few);
         __shared__ int counts[TEAM_RANKS];
         __shared__ gd_count bases[TEAM_RANKS];
         const int t = threadIdx.x;
@@ -226,7 +226,7 @@ struct Team {
         }
     }
 
-    // take(i, slot, value) for all that was told to this rank in `area`, once `agreed` says how much; flush(all) where all
+    // take(i, slot, value) for all that was sent to this rank in `area`, once `agreed` says how much; flush(all) where all
     // threads of a block are together. All threads of this rank call it.
     template <class Index, class Value, class Take, class Flush>
     __device__ __forceinline__ void take_reported(int area, const gd_count *agreed, const Take &take, const Flush &flush) const {
@@ -251,8 +251,8 @@ struct Team {
         return result;
     }
     // Write to every rank the bits of the vertices that it holds ghosts of.
-    template <class Index> GD_PHASE void tell_bits(int area, const unsigned int *bits) {
-        tells(TOLD_BITS, area);
+    template <class Index> GD_PHASE void send_bits(int area, const unsigned int *bits) {
+        sends(SENT_BITS, area);
         const int lane = threadIdx.x & 31;
         for (int step = 1; step < size; step++) {
             const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
@@ -286,7 +286,7 @@ struct Team {
             }
         }
     }
-    // Set the bits of the ghosts whose owners told of them.
+    // Set the bits of the ghosts whose owners sent them.
     GD_PHASE void take_bits(int area, unsigned int *bits) const {
         for (int step = 1; step < size; step++) {
             const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
@@ -296,8 +296,8 @@ struct Team {
         barrier();
     }
     // Write to every owner the bits of its vertices, as this rank has them.
-    GD_PHASE void tell_owner_bits(int area, const unsigned int *bits) {
-        tells(TOLD_OWNER_BITS, area);
+    GD_PHASE void send_owner_bits(int area, const unsigned int *bits) {
+        sends(SENT_OWNER_BITS, area);
         for (int step = 1; step < size; step++) {
             const long long first = row[ROW_BOUNDS + step], end = row[ROW_BOUNDS + step + 1], words = (end - first + 31) / 32;
             unsigned int *const words_out = words_for(area, step, words);
@@ -310,7 +310,7 @@ struct Team {
             }
         }
     }
-    // Set the bits of own vertices that other ranks have told.
+    // Set the bits of own vertices that other ranks have sent.
     template <class Index> GD_PHASE void take_owner_bits(int area, unsigned int *bits) const {
         for (int step = 1; step < size; step++) {
             const long long held = row[ROW_HELD + step];

@@ -1,5 +1,5 @@
 // A search by levels by the GPUs of a host together: one launch on each goes through all levels, and nothing waits for
-// the host. Ranks write what they tell each other straight into the receiver's memory, and meet (team.cuh) where a
+// the host. Ranks write what they send each other straight into the receiver's memory, and meet (team.cuh) where a
 // level needs what others found. Which way the next level goes follows from the same sums on every rank, by the rule of
 // graphdask.engine.direction.
 //
@@ -10,14 +10,14 @@
 //
 // Three rows of counters are used in turn: that of the level before, which is read; that of this level, which is
 // filled; and a third that is cleared, as nobody has read it since the last meeting. The first words of a row are what
-// a rank votes. What a rank is told in a push and in a pull lies apart, for who is ahead may push while another still
+// a rank votes. What a rank receives in a push and in a pull lies apart, for who is ahead may push while another still
 // takes in bits. A rank is a pack of the search's fields and those of `LevelTeam` (levels_pack.py).
 #pragma once
 #include "common/levels.cuh"
 #include "common/team.cuh"
 
-// Where a launch stopped, for the next one; the areas for what a rank is told; a place in `LevelCounts`, of what
-// tell_owners counts.
+// Where a launch stopped, for the next one; the areas for what a rank receives; a place in `LevelCounts`, of what
+// notify_owners counts.
 enum { END_WAYS = END_OWN, END_UNEXPLORED, END_FOUND };
 enum { LISTS, BITS };
 enum { SENT = 3 };
@@ -88,7 +88,7 @@ template <class Rank, class Level> struct TeamLevels {
         gd_for_all_edges(read(a.here->found), (const index_t *)queue(level - 1), a.indptr, a.hubs, &a.next->hubs,
                          &a.next->edges, body, [&] { team.barrier(); });
     }
-    // Count what ranks have told each other as found, with as many edges each as the others.
+    // Count what ranks have sent each other as found, with as many edges each as the others.
     __device__ __forceinline__ void count_sent() {
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -99,10 +99,10 @@ template <class Rank, class Level> struct TeamLevels {
         }
         __syncthreads();
     }
-    // Tell who holds ghosts what is settled, for a level that pulls.
-    __device__ __forceinline__ bool tell(long long level) {
+    // Send what is settled to the ranks that hold ghosts of it, for a level that pulls.
+    __device__ __forceinline__ bool send_reached(long long level) {
         return team.exchange([&] {
-            team.tell_bits<index_t>(BITS, mine.seen);
+            team.send_bits<index_t>(BITS, mine.seen);
             if (!meet(level)) return false;
             team.take_bits(BITS, mine.seen);
             return true;
@@ -137,7 +137,7 @@ template <class Rank, class Level> struct TeamLevels {
     __device__ __forceinline__ bool claim_level(long long level) {
         claim_edges(level);
         const bool fine = team.size == 1 || team.exchange([&] {
-            team.tell_owner_bits(LISTS, mine.claimed);
+            team.send_owner_bits(LISTS, mine.claimed);
             if (!meet(level)) return false;
             team.take_owner_bits<index_t>(LISTS, mine.claimed);
             return true;
@@ -176,7 +176,7 @@ template <class Search> __device__ __forceinline__ void gd_team_levels(Search &s
         const gd_count began = gd_nanoseconds();
         gd_clear_counts(search.counters(level + 2));
         if (way == PULLS && last != PULLS) search.list_unvisited(level);
-        if (way != PUSHES && last == PUSHES && search.team.size > 1) fine = search.tell(level);
+        if (way != PUSHES && last == PUSHES && search.team.size > 1) fine = search.send_reached(level);
         else if (way != last) search.team.barrier();
         level++;
         if (fine) fine = way == PULLS    ? search.pull(level)

@@ -178,7 +178,7 @@ __device__ __forceinline__ unsigned long long ordered(double x) {
 }
 
 // Places of a row's table: twice what it can meet.
-__device__ __forceinline__ long long room_of(long long length) { return 2 * (length + 2); }
+__device__ __forceinline__ long long table_size(long long length) { return 2 * (length + 2); }
 
 // Leave a row to blocks.
 __device__ __forceinline__ void defer(const Moves &a, long long i, long long length) {
@@ -191,7 +191,7 @@ __device__ __forceinline__ void defer(const Moves &a, long long i, long long len
         a.long_rows[place] = i;
         a.first_chunk[place] = first;
         if (chunks > 1) {
-            a.start[place] = (long long)atomicAdd(&a.counters->room, (unsigned long long)room_of(length));
+            a.start[place] = (long long)atomicAdd(&a.counters->tables, (unsigned long long)table_size(length));
             a.met_count[place] = 0;
             a.bits[i] = 0;
             a.choice[i] = NONE;
@@ -279,7 +279,7 @@ __device__ void add_up(const Moves &a, double scale, Shared &shared) {
         if (chunks > 1) {
             for (int place = first; place < table.places; place += step) {
                 if (table.keys[place] == FREE) continue;
-                add(a, deferred, room_of(length), table.keys[place], (long long)table.total[place]);
+                add(a, deferred, table_size(length), table.keys[place], (long long)table.total[place]);
             }
         } else {
             double gain;

@@ -2,7 +2,7 @@
 
 from graphdask.kernels.common.packs import Counters, Pack
 
-COUNTS = Counters("MoveCounts", "moved", "deferred", "chunks", "room", "inside")
+COUNTS = Counters("MoveCounts", "moved", "deferred", "chunks", "tables", "inside")
 """Vertices that moved; deferred rows, their chunks, and the places of tables; weights within communities."""
 
 

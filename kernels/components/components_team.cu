@@ -1,9 +1,9 @@
 // Connected components by the GPUs of a host together, after a search (bfs_team.cu) from one vertex, in one launch more
 // that goes on with the same rows. What the search has reached is one component. If this has most of the edges, only the
 // rows outside it are hooked, to trees of slots (trees.cuh), in which slot number `slots`, that of no vertex, stands for
-// all that was reached. Trees of two ranks are one component where one has a ghost of what is in the other: ranks tell
+// all that was reached. Trees of two ranks are one component where one has a ghost of what is in the other: ranks notify
 // the owners of such ghosts the least label of their tree, round after round, until no label gets less. An edge that
-// joins two ranks is in a row of each, so it is enough to tell owners. Arguments and memory: components_team.py.
+// joins two ranks is in a row of each, so it is enough to notify owners. Arguments and memory: components_team.py.
 //
 // The label of what was reached is the same on all ranks, who vote it in every meeting: each thread has it in a register.
 // Rows of votes are used in turn, three of them, and cleared when all have met twice since.
@@ -122,8 +122,8 @@ struct Finish {
         vote_least(mine);
         if (team.leads()) atomicAdd(votes() + NEWS, counted(GHOSTS));
     }
-    GD_PHASE void tell() {
-        team.tell_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), search.ghost_queue, votes(), ASKED,
+    GD_PHASE void notify() {
+        team.notify_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), search.ghost_queue, votes(), ASKED,
                                            [&](index_t v) {
                                                const index_t root = find_root(v, link());
                                                return root == whole ? (index_t)least : *(volatile index_t *)(label() + root);
@@ -151,9 +151,9 @@ struct Finish {
             else if (root != v) label()[v] = *(volatile index_t *)(label() + root);
         }
     }
-    // Owners tell of what was reached, where an edge may lead there from outside and a ghost lack its bit.
+    // Owners send what was reached, where an edge may lead there from outside and a ghost lack its bit.
     __device__ __forceinline__ bool complete_bits() {
-        team.tell_bits<index_t>(BITS, search.seen);
+        team.send_bits<index_t>(BITS, search.seen);
         if (!meet()) return false;
         team.take_bits(BITS, search.seen);
         return true;
@@ -175,7 +175,7 @@ struct Finish {
             const int ended = team.exchange([&] {
                 for (long long round = 0; news; round++) {
                     if (round == most) return 0;
-                    tell();
+                    notify();
                     if (!meet()) return 2;
                     *sent += counted(GHOSTS);
                     const gd_count before = least;

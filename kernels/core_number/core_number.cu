@@ -64,21 +64,21 @@ struct FallOfOwn : Fall {
     }
 };
 
-extern "C" __global__ void core_hear(long long n, const index_t *slots, const index_t *bounds, Peeling a) {
+extern "C" __global__ void core_arrive(long long n, const index_t *slots, const index_t *bounds, Peeling a) {
     GD_FOR(i, n) {
         a.before[slots[i]] = a.bound[slots[i]];
         a.bound[slots[i]] = bounds[i];
     }
 }
 
-extern "C" __global__ void core_hear_rows(long long n, const index_t *slots, Peeling a) {
+extern "C" __global__ void core_arrive_rows(long long n, const index_t *slots, Peeling a) {
     __shared__ Queue<index_t> again;
     again.open();
     gd_for_edges(n, slots, a.ghost_ptr - a.owned, a.hubs, &a.counters->hubs, &a.counters->edges,
                  FallOfGhost{{a, &again}});
 }
 
-extern "C" __global__ void core_hear_rows_hubs(long long n, Peeling a) {
+extern "C" __global__ void core_arrive_rows_hubs(long long n, Peeling a) {
     __shared__ Queue<index_t> again;
     again.open();
     gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.ghost_ptr - a.owned, FallOfGhost{{a, &again}});

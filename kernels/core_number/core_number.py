@@ -28,7 +28,7 @@ def core_degrees(n, a: Peeling):
 
 
 @twin
-def core_hear(n, slots, bounds, a: Peeling):
+def core_arrive(n, slots, bounds, a: Peeling):
     """Take in the bounds of ghosts that fell."""
     for i in range(n):
         a.before[slots[i]] = a.bound[slots[i]]
@@ -55,7 +55,7 @@ def _check(v, old, new, again, a: Peeling):
 
 
 @twin
-def core_hear_rows(n, slots, a: Peeling):
+def core_arrive_rows(n, slots, a: Peeling):
     """Find what must be checked because the bounds of ghosts fell."""
     again, edges = a.counters.again, 0
     for i in range(n):

@@ -236,7 +236,7 @@ dynamic_sum_high(long long n, const unsigned long long *count, const index_t *li
 // What a thread has to say of the vertices that it ranked.
 struct Ranked {
     double largest;
-    unsigned long long first, spread, untold, edges, mass;
+    unsigned long long first, spread, unsent, edges, mass;
 };
 
 // Everything is read before anything is written, as in pagerank.cu, and what a method does not use is not there. Without
@@ -286,7 +286,7 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
             else high[gd_reserve(&counters->mark_high)] = v;
             all.edges += (unsigned long long)degree;
         } else {
-            all.untold += goes;
+            all.unsent += goes;
         }
     }
     return all;
@@ -312,7 +312,7 @@ extern "C" __global__ void dynamic_update(long long n, DynamicRanks a) {
     double largest = all.largest;
     for (int step = 16; step; step >>= 1) largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, step));
     const unsigned long long sums_of_warp[5] = {gd_warp_sum(all.first), gd_warp_sum(all.spread),
-                                                gd_warp_sum(all.untold), gd_warp_sum(all.edges),
+                                                gd_warp_sum(all.unsent), gd_warp_sum(all.edges),
                                                 gd_warp_sum(all.mass)};
     if ((threadIdx.x & 31) == 0) {
         if (largest > 0.0) atomicMax(block, (unsigned long long)__double_as_longlong(largest));
@@ -325,7 +325,7 @@ extern "C" __global__ void dynamic_update(long long n, DynamicRanks a) {
         if (block[0]) atomicMax(&a.counters->largest, block[0]);  // no sign: ordered as integers
         if (block[1]) atomicAdd(&a.counters->first, block[1]);
         if (block[2]) atomicAdd(&a.counters->spread, block[2]);
-        if (block[3]) atomicAdd(&a.counters->untold, block[3]);
+        if (block[3]) atomicAdd(&a.counters->unsent, block[3]);
         if (block[4]) atomicAdd(&a.counters->mark_edges, block[4]);
         if (block[5]) atomicAdd(&a.counters->mass, block[5]);
     }
@@ -337,9 +337,9 @@ extern "C" __global__ void dynamic_judge(long long n, double goal, long long by_
     if (blockIdx.x || threadIdx.x) return;
     double now = __longlong_as_double((long long)a.counters->largest);
     if (by_error) {
-        const unsigned long long spread = a.counters->spread, untold = a.counters->untold;
-        const double left = __dmul_rn(a.damping, __ddiv_rn((double)untold, a.scale));
-        const double reported = __dmul_rn(a.damping, __ddiv_rn((double)(spread - untold), a.scale));
+        const unsigned long long spread = a.counters->spread, unsent = a.counters->unsent;
+        const double left = __dmul_rn(a.damping, __ddiv_rn((double)unsent, a.scale));
+        const double reported = __dmul_rn(a.damping, __ddiv_rn((double)(spread - unsent), a.scale));
         now = __ddiv_rn(__dadd_rn(left, reported), __dadd_rn(1.0, -a.damping));
     }
     a.counters->goes = now <= goal ? 0 : ~0ull;

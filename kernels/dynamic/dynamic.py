@@ -107,7 +107,7 @@ def dynamic_sum_high(n, count, listed, begin, length, indices, x, sums):
 
 @twin
 def dynamic_update(n, a: DynamicRanks):
-    largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
+    largest, first, spread, unsent = 0.0, 0, np.uint64(0), np.uint64(0)
     lows, highs, edges, mass = a.counters.mark_low, a.counters.mark_high, np.uint64(0), np.uint64(0)
     for i in range(_listed(n, a.count)):
         v = i if a.listed is None else a.listed[i]
@@ -141,7 +141,7 @@ def dynamic_update(n, a: DynamicRanks):
                     a.high[highs] = v
                     highs += np.uint64(1)
             else:
-                untold += goes
+                unsent += goes
         if not a.visited[v]:
             a.visited[v] = 1
             first += 1
@@ -149,7 +149,7 @@ def dynamic_update(n, a: DynamicRanks):
     a.counters.largest = max(a.counters.largest, bits)
     a.counters.first += np.uint64(first)
     a.counters.spread += spread
-    a.counters.untold += untold
+    a.counters.unsent += unsent
     a.counters.mark_low = lows
     a.counters.mark_high = highs
     a.counters.mark_edges += edges
@@ -161,9 +161,9 @@ def dynamic_judge(n, goal, by_error, a: DynamicRanks):
     """Whether all vertices are to be ranked once more, by the largest change or by the error of rank_error.py."""
     now = np.uint64(a.counters.largest).view(np.float64)
     if by_error:
-        left = a.damping * (np.float64(a.counters.untold) / a.scale)
-        told = a.damping * (np.float64(a.counters.spread - a.counters.untold) / a.scale)
-        now = (left + told) / (1.0 - a.damping)
+        left = a.damping * (np.float64(a.counters.unsent) / a.scale)
+        sent = a.damping * (np.float64(a.counters.spread - a.counters.unsent) / a.scale)
+        now = (left + sent) / (1.0 - a.damping)
     a.counters.goes = np.uint64(0) if now <= goal else ~np.uint64(0)
 
 

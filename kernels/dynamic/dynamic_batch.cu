@@ -95,7 +95,7 @@ extern "C" __global__ void dynamic_batch_place(long long n, BatchEntries a) {
     }
 }
 
-// Note that the rank of the column of entry i needs to know of its row, and is to be told again.
+// Note that the rank of the column of entry i needs to know of its row, and is to be notified again.
 __device__ __forceinline__ void gd_note(long long i, const index_t *row, const index_t *slot, const long long *bounds,
                                         long long size, long long rank, long long owned, bool keeps_sent,
                                         unsigned char *held, double *sent) {

@@ -160,7 +160,7 @@ def dynamic_batch_plan(n, a: BatchEntries):
     a.counters.out_deleted = np.uint64(a.sums[outward] >> 32)
     a.counters.in_deleted = np.uint64((a.sums[needed] - a.sums[outward]) >> 32)
     claimed = np.zeros(2, np.int64)
-    front, back, number, taken, i = 0, 0, 0, 0, 0
+    leading, trailing, number, taken, i = 0, 0, 0, 0, 0
     for i in range(needed, n):
         a.plan[i] = 0
     i = 0
@@ -194,14 +194,14 @@ def dynamic_batch_plan(n, a: BatchEntries):
                 a.pieces[4 * number + 2], a.pieces[4 * number + 3] = taken - size, after
                 number += 1
         elif size <= a.most:
-            a.listed[front] = i
-            front += 1
+            a.listed[leading] = i
+            leading += 1
         else:
-            back += 1
-            a.listed[n - back] = i
+            trailing += 1
+            a.listed[n - trailing] = i
         i = end
     a.counters.out_claimed, a.counters.in_claimed = claimed[0], claimed[1]
-    a.counters.leading, a.counters.trailing, a.counters.pieces, a.counters.taken = front, back, number, taken
+    a.counters.leading, a.counters.trailing, a.counters.pieces, a.counters.taken = leading, trailing, number, taken
 
 
 @twin

@@ -3,7 +3,7 @@
 from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters(
-    "DynamicCounts", "low", "high", "edges", "largest", "first", "spread", "untold", "mark_low", "mark_high",
+    "DynamicCounts", "low", "high", "edges", "largest", "first", "spread", "unsent", "mark_low", "mark_high",
     "mark_edges", "mass", "goes", "pieces",
 )  # fmt: skip
 """Counters of an iteration, of which the host may add others behind.

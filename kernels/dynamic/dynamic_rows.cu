@@ -15,9 +15,9 @@ struct Entries {
 __device__ __forceinline__ long long gd_inserted(long long step) { return step & 0xffffffffll; }
 __device__ __forceinline__ long long gd_deleted(long long step) { return step >> 32; }
 
-// Where what a row holds goes: to where it is to be; to the front, where deleted entries were before; to the back, where
+// Where what a row holds goes: to where it is to be; to lower places, where deleted entries were before; to higher ones, where
 // what is inserted is to be, the deleted entries being gone.
-enum Way { ANY, FRONT, BACK };
+enum Way { ANY, LOWER, HIGHER };
 
 // Of the entries from `low` to `high` - 1 the first one that does not stand before entry j of the row.
 template <Way way>
@@ -25,7 +25,7 @@ __device__ __forceinline__ long long gd_before(const Entries &of, long long low,
     const long long before = of.sums[of.from];
     while (low < high) {
         const long long middle = (low + high) >> 1;
-        const bool stands = way == BACK ? of.place[middle] - gd_deleted(of.sums[middle] - before) <= j
+        const bool stands = way == HIGHER ? of.place[middle] - gd_deleted(of.sums[middle] - before) <= j
                                         : of.place[middle] < j;
         if (stands) low = middle + 1;
         else high = middle;
@@ -56,14 +56,14 @@ __device__ __forceinline__ void gd_read(const Entries &of, const entry_t *row, l
     }
     if (first >= stop) return;
     const long long low = gd_before<way>(of, of.from, of.to, first);
-    const long long high = gd_before<way>(of, low, of.to, way == BACK ? stop - 1 : stop);
+    const long long high = gd_before<way>(of, low, of.to, way == HIGHER ? stop - 1 : stop);
     const long long before = of.sums[of.from];
 #pragma unroll
     for (int e = 0; e < GD_EACH; e++) {
         const long long j = first + e * 32 + lane;
         if (j >= stop) continue;
         const long long less = gd_before<way>(of, low, high, j), so_far = of.sums[less];
-        if (way == BACK) {
+        if (way == HIGHER) {
             held.by[e] = (int)gd_inserted(so_far - before);
             continue;
         }
@@ -181,10 +181,10 @@ __device__ __forceinline__ void gd_rewrite(const Row &row, entry_t *pool, const 
     } else {
         if (gd_deleted(step)) {
             long long first = row.of.place[gd_first(row.of, true)] + mine;
-            gd_read<FRONT>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held);
+            gd_read<LOWER>(row.of, was, first, min(first + 32 * GD_EACH, row.size), lane, held);
             for (; first - mine < row.size; first += tile) {
                 const long long next = first + tile;
-                gd_read<FRONT>(row.of, was, next, min(next + 32 * GD_EACH, row.size), lane, then);
+                gd_read<LOWER>(row.of, was, next, min(next + 32 * GD_EACH, row.size), lane, then);
                 gd_wait<of_block>();
                 gd_write(goes, held);
                 held = then;
@@ -195,10 +195,10 @@ __device__ __forceinline__ void gd_rewrite(const Row &row, entry_t *pool, const 
             const long long some = gd_first(row.of, false);
             const long long least = row.of.place[some] - gd_deleted(row.of.sums[some] - row.of.sums[row.of.from]);
             long long end = row.size - gd_deleted(step), first = max(end - tile, least) + mine;
-            gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held);
+            gd_read<HIGHER>(row.of, was, first, min(first + 32 * GD_EACH, end), lane, held);
             for (; end > least; end -= tile) {
                 first = max(end - 2 * tile, least) + mine;
-                gd_read<BACK>(row.of, was, first, min(first + 32 * GD_EACH, end - tile), lane, then);
+                gd_read<HIGHER>(row.of, was, first, min(first + 32 * GD_EACH, end - tile), lane, then);
                 gd_wait<of_block>();
                 gd_write(goes, held);
                 held = then;

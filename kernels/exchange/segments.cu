@@ -356,7 +356,7 @@ extern "C" __global__ void segments_join(long long n, Joined a) {
         const index_t *ids = a.ids0;
         const unsigned char *from = a.from0;
         long long begin = 0, first = a.first0, universe = a.universe0;
-#define GD_LETTER(before, k)                                                                                         \
+#define GD_MESSAGE(before, k)                                                                                         \
     if (i >= a.end##before) {                                                                                          \
         ids = a.ids##k;                                                                                                \
         from = a.from##k;                                                                                              \
@@ -364,13 +364,13 @@ extern "C" __global__ void segments_join(long long n, Joined a) {
         first = a.first##k;                                                                                            \
         universe = a.universe##k;                                                                                      \
     }
-        GD_LETTER(0, 1)
-        GD_LETTER(1, 2)
-        GD_LETTER(2, 3)
-        GD_LETTER(3, 4)
-        GD_LETTER(4, 5)
-        GD_LETTER(5, 6)
-#undef GD_LETTER
+        GD_MESSAGE(0, 1)
+        GD_MESSAGE(1, 2)
+        GD_MESSAGE(2, 3)
+        GD_MESSAGE(3, 4)
+        GD_MESSAGE(4, 5)
+        GD_MESSAGE(5, 6)
+#undef GD_MESSAGE
         if (ids) {
             long long id = ids[i - begin];
             if (id < 0 || id >= universe) {

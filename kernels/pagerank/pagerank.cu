@@ -171,7 +171,7 @@ struct Changed {
 
 // Everything is read before anything is written, and what a run does not use is not there: with reads behind branches
 // and writes the loop waits for one after the other, and takes six times as long.
-template <bool personalized, bool has_extra, bool tells>
+template <bool personalized, bool has_extra, bool sends>
 __device__ __forceinline__ Changed update_rows(long long n, const double *sums, const double *inverse,
                                                const double *teleport, const unsigned char *extra,
                                                const index_t *place, const index_t *slot, double damping, double base,
@@ -180,7 +180,7 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
     Changed all{0, 0, 0.0};
 #pragma unroll 1
     GD_FOR(v, n) {
-        const index_t at = place[v], to = tells ? slot[v] : (index_t)0;
+        const index_t at = place[v], to = sends ? slot[v] : (index_t)0;
         const double part = inverse[v], old = (double)rank[v];
         const double jump = personalized ? __dmul_rn(base, teleport[v]) : base;
         double sum = sums[v];
@@ -191,7 +191,7 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
         if (part > 0.0) {
             const real_t contribution = (real_t)__dmul_rn(now, part);
             x[at] = contribution;
-            if (tells) reported[to] = contribution;
+            if (sends) reported[to] = contribution;
         } else {
             all.dangling += (unsigned long long)__double2ull_rn(__dmul_rn(now, dangling_scale));
         }
@@ -208,7 +208,7 @@ extern "C" __global__ void pagerank_update(long long n, RankRows a) {
     if (blockIdx.x == 0 && threadIdx.x < sizeof(RankCounts) / 8) a.cleared[threadIdx.x] = 0;
     if (threadIdx.x == 0) block_dangling = block_change = block_largest = 0;
     __syncthreads();
-    const int way = (a.personalized ? 4 : 0) + (a.has_extra ? 2 : 0) + (a.tells ? 1 : 0);
+    const int way = (a.personalized ? 4 : 0) + (a.has_extra ? 2 : 0) + (a.sends ? 1 : 0);
     Changed all;
 #define GD_WAY(number, P, E, T)                                                                                      \
     if (way == number)                                                                                               \

@@ -130,7 +130,7 @@ def pagerank_update(n, a: RankRows):
         new = np.float64(a.rank[v])
         if a.inverse[v] > 0.0:
             a.x[at] = new * a.inverse[v]
-            if a.tells:
+            if a.sends:
                 a.reported[a.slot[v]] = a.x[at]
         else:
             dangling += np.uint64(np.rint(new * a.dangling_scale))

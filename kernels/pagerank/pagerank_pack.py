@@ -38,7 +38,7 @@ class RankRows(Pack):
     base = "double", "what every vertex gets"
     dangling_scale = "double", "of the fixed point of the rank without out-edges"
     change_scale = "double", "of the fixed point of the changes"
-    tells = "long long", "1 if there are other partitions"
+    sends = "long long", "1 if there are other partitions"
     rank = "real_t *", "per own vertex"
     reported = "real_t *", "per slot: the same contributions, which travel between partitions"
     counters = COUNTS, "those of this update"

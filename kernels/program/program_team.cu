@@ -1,7 +1,7 @@
 // Supersteps of a vertex program by the GPUs of a host together: one launch on each goes through all of them (team.cuh).
 // In a superstep the vertices of a rank that got messages change, those that changed push messages to neighbours, and what
 // came to ghosts is written into the memory of their owners, combined; then the ranks meet. Messages of one superstep and
-// of the next lie in areas of their own, for who is ahead may tell while another still takes in. A rank's row has the
+// of the next lie in areas of their own, for who is ahead may send while another still takes in. A rank's row has the
 // words of its Program at ROW_OWN, then the votes, and by rank where the words of aggregates go: for each sender those of
 // two supersteps in turn. After a meeting each rank computes the same values from the words of all.
 #include "common/bitmap.cuh"
@@ -25,30 +25,30 @@ enum { CHANGED, SENT, FAILED };
 enum { END_SUPERSTEP = END_OWN };
 #define HOST_LOOKS 3  // END_DONE of a launch after which the host asks whether the run ends
 
-// What the owner of a ghost is told.
-struct Told {
+// What the owner of a ghost receives.
+struct OwnerMessage {
     message0_t value;
 #if GD_COUNTS
     int count;
 #endif
 };
 
-__device__ __forceinline__ Told gd_told(index_t v, const Program &a) {
-    Told told;
-    told.value = a.message0[v];
+__device__ __forceinline__ OwnerMessage gd_message(index_t v, const Program &a) {
+    OwnerMessage message;
+    message.value = a.message0[v];
 #if GD_COUNTS
-    told.count = a.received[v];
+    message.count = a.received[v];
 #endif
-    return told;
+    return message;
 }
 
-// Combine what another rank told with what came here.
-__device__ __forceinline__ void gd_hear(index_t v, const Told &told, const Program &a) {
+// Combine what another rank sent with what came here.
+__device__ __forceinline__ void gd_combine(index_t v, const OwnerMessage &message, const Program &a) {
     Message sent = nothing();
-    sent.v0 = told.value;
+    sent.v0 = message.value;
     push(v, sent, a);
 #if GD_COUNTS
-    const bool first = gd_arrives(v, told.count, a);
+    const bool first = gd_arrives(v, message.count, a);
 #else
     const bool first = gd_arrives(v, 1, a);
 #endif
@@ -113,17 +113,17 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         gd_send(count, a, &found, barrier);
         const long long ghosts = (long long)team.read(&a.counters->ghosts);
         const int area = (int)((superstep + 1) % 2);
-        team.tell_owners<index_t, Told>(area, ghosts, a.ghosts, here, SENT, [&](index_t v) { return gd_told(v, a); });
+        team.notify_owners<index_t, OwnerMessage>(area, ghosts, a.ghosts, here, SENT, [&](index_t v) { return gd_message(v, a); });
         if (leads) {
             *(volatile gd_count *)(here + CHANGED) = (gd_count)count;
             *(volatile gd_count *)(here + FAILED) = gd_fails(a);
         }
         fine = team.meet(here, agreed);
         if (!fine) break;
-        const gd_count heard = gd_nanoseconds();
+        const gd_count arrived = gd_nanoseconds();
         gd_forget_ghosts(ghosts, a);
         if (agreed[SENT])
-            team.take_reported<index_t, Told>(area, agreed, [&](index_t v, const Told &told) { gd_hear(v, told, a); },
+            team.take_reported<index_t, OwnerMessage>(area, agreed, [&](index_t v, const OwnerMessage &message) { gd_combine(v, message, a); },
                                               [](bool) {});
         if (blockIdx.x == 0 && superstep >= 0) {
             const bool checks = gd_know((const long long *)row[SUMS + team.rank] + turn * words, team.size, a);
@@ -136,9 +136,9 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         done = agreed[FAILED] || !agreed[CHANGED] || superstep + 1 >= most;
         if (leads) {
             *(volatile gd_count *)&a.counters->ghosts = 0;
-            team.exchanged += gd_nanoseconds() - heard;
+            team.exchanged += gd_nanoseconds() - arrived;
             const gd_count sent = team.read(here + SENT), now = team.read(&a.counters->sent);
-            team.log(number, began, 0, (gd_count)count, now - edges, sent, (sizeof(index_t) + sizeof(Told)) * sent);
+            team.log(number, began, 0, (gd_count)count, now - edges, sent, (sizeof(index_t) + sizeof(OwnerMessage)) * sent);
             edges = now;
         }
         __syncthreads();  // everyone has read what was agreed

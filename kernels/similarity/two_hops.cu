@@ -153,12 +153,12 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
     __syncthreads();
     for (long long i = blockIdx.x; i < n; i += gridDim.x) {
         const index_t u = a.source[i];
-        const long long size = a.size[u], large = a.room[i + 1] - a.room[i];
+        const long long size = a.size[u], large = a.begins[i + 1] - a.begins[i];
         Table table{small_vertices, small_tallies, nullptr, nullptr, SMALL};
-        if (large) table = Table{a.table + a.room[i], a.tallies + a.room[i], nullptr, nullptr, large};
+        if (large) table = Table{a.table + a.begins[i], a.tallies + a.begins[i], nullptr, nullptr, large};
         if (a.value) {
-            table.sums = a.table_sums + a.room[i];
-            table.own = a.table_own + a.room[i];
+            table.sums = a.table_sums + a.begins[i];
+            table.own = a.table_own + a.begins[i];
         }
         for (long long base = a.begin[i]; base < a.begin[i + 1]; base += GD_ROWS) {
             const long long e = base + t;

@@ -29,7 +29,7 @@ class TwoHopRows(Pack):
     ranked = "double *", "twin: their scores, if `keep` is not 0"
     bits = "unsigned long long *", "twin: the same vertices as bits of words; 0 between sources"
     summary = "unsigned long long *", "twin: the words that are not 0, as bits"
-    room = (
+    begins = (
         "const long long *",
         "GPU: where the table of each source begins; 2**k slots, or none if SMALL serve",
     )

@@ -69,7 +69,7 @@ template <class Bounded> struct Relax {
     int round, mark;
     index_t *next, *ghost_queue, *far;
     unsigned long long *near_count, *ghost_count, *far_count;
-    bool tells;  // whether ghosts are told to their owners
+    bool sends;  // whether ghosts are sent to their owners
     Queues *queues;
     double *least;  // of this thread
 
@@ -85,7 +85,7 @@ template <class Bounded> struct Relax {
             *least = fmin(*least, (double)d);
         } else if (v < owned) {
             if (d < Label::distance(before) && atomicExch(stamp + v, round) != round) queues->near.push(v);
-        } else if (tells) {
+        } else if (sends) {
             if (atomicExch(stamp + v, mark) != mark) queues->ghosts.push(v);
         }
     }

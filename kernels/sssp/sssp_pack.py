@@ -59,7 +59,7 @@ class TeamRelaxing(Relaxing):
 
 
 class TeamBuckets(Pack):
-    enough = "long long", "near vertices from which a rank tells what it knows before it goes on"
+    enough = "long long", "near vertices from which a rank sends what it knows before it goes on"
     looked_before = "long long", "edges looked at in the bucket before this one, by all"
     looked_here = "long long", "edges looked at in this one so far"
     widens = "long long", "1 to let the width of a bucket follow from what the last one was worth"

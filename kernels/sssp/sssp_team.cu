@@ -1,7 +1,7 @@
 // Single-source shortest paths by the GPUs of a host together: one launch on each goes through all supersteps (team.cuh).
 // In a superstep a rank relaxes what it can by itself, writes the labels of the ghosts that it has lowered into the
 // memory of their owners, and meets the others; the bucket moves on where nobody had anything to relax. Labels of one
-// superstep and of the next lie in areas of their own, for who is ahead may tell while another still takes in.
+// superstep and of the next lie in areas of their own, for who is ahead may send while another still takes in.
 #include "sssp/sssp_pack.py"
 #include "sssp/bucket.cuh"
 #include "common/team.cuh"
@@ -31,10 +31,10 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
                           (long long)team.read(&counters->step), (long long)team.read(&counters->split), *mine.limit};
     const bool leads = team.leads();
     gd_count acted = 0, edges = 0;
-    // What this rank votes, once its counters stand: whether it has anything to relax or to tell, and its nearest far one.
-    const auto vote = [&](gd_count *into, bool tells) {
+    // What this rank votes, once its counters stand: whether it has anything to relax or to send, and its nearest far one.
+    const auto vote = [&](gd_count *into, bool sends) {
         if (!leads) return;
-        *(volatile gd_count *)(into + BUSY) = tells || team.read(counters->near + bucket.step % 3);
+        *(volatile gd_count *)(into + BUSY) = sends || team.read(counters->near + bucket.step % 3);
         *(volatile gd_count *)(into + LOOKED) = team.read(&counters->edges) - edges;
         *(volatile double *)(into + TEAM_LEAST) = *(volatile double *)(least + bucket.split % 3);
     };
@@ -66,7 +66,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         bucket.advance(bucket.split + splits, a.enough, nearest, a.delta * widened, a.farthest, superstep, [&] { team.barrier(); });
         const long long ghosts = (long long)team.read(counters->ghosts + superstep % 2);
         const int area = (int)(superstep % 2);
-        team.tell_owners<index_t, label_t>(area, ghosts, (const index_t *)bucket.a.ghost_queue, here, TEAM_SENT,
+        team.notify_owners<index_t, label_t>(area, ghosts, (const index_t *)bucket.a.ghost_queue, here, TEAM_SENT,
                                            [&](index_t v) { return *(volatile label_t *)(bucket.a.labels + v); });
         vote(here, ghosts > 0);
         fine = team.meet(here, agreed);

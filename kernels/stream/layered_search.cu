@@ -54,7 +54,7 @@ struct Search {
         }
     }
     // Add part of the counts to the state, which all blocks see; all threads call it.
-    __device__ __forceinline__ void tell() {
+    __device__ __forceinline__ void add_counts() {
         gd_add(found, counts->found + (depth + 1) % 3);
         gd_add(edges, counts->edges + (depth + 1) % 3);
         found = edges = 0;
@@ -249,11 +249,11 @@ extern "C" __global__ void layered_search(long long n, SearchThere a) {
         s.reached = lists ? a.queues + (s.depth + 1) % 2 * a.capacity : nullptr;
         if (pulled) pull(s);
         else push(s, listed ? found : n, listed ? a.queues + s.depth % 2 * a.capacity : nullptr, a.hubs);
-        s.tell();
+        s.add_counts();
         gd_grid_barrier(&counts->arrived);
         if (const long long many = *(volatile long long *)(counts->hubs + now)) {
             push_hubs(s, a.hubs, many);
-            s.tell();
+            s.add_counts();
             gd_grid_barrier(&counts->arrived);
         }
         stopped = *(volatile number *)(counts->missing + now) != 0;

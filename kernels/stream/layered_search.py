@@ -34,12 +34,12 @@ def layered_search(n, a: SearchThere):
     degrees = (a.ends[1:] - a.ends[:-1]).astype(np.int64)
     while True:
         depth = int(a.counters.depth)
-        front = np.flatnonzero(a.labels >> 32 == depth)
-        if not len(front):
+        frontier = np.flatnonzero(a.labels >> 32 == depth)
+        if not len(frontier):
             return
-        a.counters.found[depth % 3], a.counters.edges[depth % 3] = len(front), degrees[front].sum()
+        a.counters.found[depth % 3], a.counters.edges[depth % 3] = len(frontier), degrees[frontier].sum()
         missing = False
-        for row in front[degrees[front] > 0]:
+        for row in frontier[degrees[frontier] > 0]:
             to = ends_of(row, a)
             if to is None:
                 missing = True

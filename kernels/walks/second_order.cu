@@ -89,7 +89,7 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
                     if (coin >= (common ? factors.common : factors.distant)) continue;
                 }
             }
-            if (GD_TELLS && writes) a.edges[i * a.length + step - 1] = taken;
+            if (GD_GIVES_EDGES && writes) a.edges[i * a.length + step - 1] = taken;
             const int place = (step + phase) % GD_WALK_CHUNK;
 #pragma unroll
             for (int k = 0; k < GD_WALK_CHUNK; k++)
@@ -112,7 +112,7 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
         if (place < GD_WALK_CHUNK - 1) store_some(walk, held, begin, step - 1, place);
         for (; step <= end; step++) {
             walk[step] = -1;
-            if (GD_TELLS) a.edges[i * a.length + step - 1] = -1;
+            if (GD_GIVES_EDGES) a.edges[i * a.length + step - 1] = -1;
         }
     }
 }
@@ -141,7 +141,7 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             const gd_u64 coin = rows.coin<METHOD>(walker, (gd_u32)(s + 1), trial) >> 1;
             if (coin < (common ? factors.common : factors.distant)) {
                 if (writes) a.path[i * budget + count] = asked;
-                if (GD_TELLS && writes) a.edges[i * budget + count] = a.taken[i];
+                if (GD_GIVES_EDGES && writes) a.edges[i * budget + count] = a.taken[i];
                 count++;
                 s++;
                 before = id;
@@ -186,11 +186,11 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             }
             if (asked >= 0) {
                 goal = undirected ? asked : before;
-                if (GD_TELLS && writes) a.taken[i] = taken;  // read above, if a.at all, by this thread
+                if (GD_GIVES_EDGES && writes) a.taken[i] = taken;  // read above, if a.at all, by this thread
                 break;
             }
             if (writes) a.path[i * budget + count] = to;
-            if (GD_TELLS && writes) a.edges[i * budget + count] = taken;
+            if (GD_GIVES_EDGES && writes) a.edges[i * budget + count] = taken;
             count++;
             s++;
             before = id;

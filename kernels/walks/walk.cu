@@ -94,7 +94,7 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
                     if (v < 0) a.lengths[i] = step - 1;
                 }
                 held.at[k] = v;
-                if (GD_TELLS && step > begin && step <= end) a.edges[i * a.length + step - 1] = taken;
+                if (GD_GIVES_EDGES && step > begin && step <= end) a.edges[i * a.length + step - 1] = taken;
             }
             if (base > begin && base + GD_WALK_CHUNK - 1 <= end) {
                 gd_store(row + base, held.at);
@@ -128,7 +128,7 @@ __device__ __forceinline__ void walk_together(Together threads, long long n, lon
                 if (v < 0 && writes) a.lengths[i] = step - 1;
             }
             if (writes) row[step] = v;
-            if (GD_TELLS && writes) a.edges[i * a.length + step - 1] = taken;
+            if (GD_GIVES_EDGES && writes) a.edges[i * a.length + step - 1] = taken;
         }
     }
 }
@@ -150,7 +150,7 @@ __device__ __forceinline__ void walk_here(Threads threads, long long n, const Ro
             id = v < 0 || far ? v : a.ids[v];
             if (v < 0) break;
             if (threads.writes()) a.path[i * budget + count] = id;
-            if (GD_TELLS && threads.writes()) a.edges[i * budget + count] = taken;
+            if (GD_GIVES_EDGES && threads.writes()) a.edges[i * budget + count] = taken;
             count++;
             s++;
             if (far || v >= a.owned) break;
@@ -220,7 +220,7 @@ __device__ __forceinline__ void walk_some(long long n, const long long *queue, l
                                    after + of_edges, start, jumped, taken);
             in_place += way == GD_FAR;
             if (id < 0) break;
-            if (GD_TELLS) a.edges[r * length + s] = taken;
+            if (GD_GIVES_EDGES) a.edges[r * length + s] = taken;
             path[++s] = id;
         }
         a.lengths[r] = s;
@@ -280,7 +280,7 @@ extern "C" __global__ void walk_streamed(long long n, const long long *queue, lo
     else if (a.method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
     else if (a.method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
     else if (a.method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
-    else walk_some<GD_TELLS ? GD_ALIAS : GD_CELLS>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
+    else walk_some<GD_GIVES_EDGES ? GD_ALIAS : GD_CELLS>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
     __syncthreads();
     if (threadIdx.x == 0 && in_place) atomicAdd(a.reported, in_place);
 }

@@ -59,9 +59,9 @@ __device__ __forceinline__ void gd_cell(const gd_u64 *table, long long edge, gd_
 // An edge: the slot that it leads to, and its row in what the caller gave. Where arc_t says their type, kernels read
 // these instead of `indices`, in one access, and tell the row of each edge that is taken.
 #ifdef arc_t
-#define GD_TELLS 1
+#define GD_GIVES_EDGES 1
 #else
-#define GD_TELLS 0
+#define GD_GIVES_EDGES 0
 #define arc_t index_t
 #endif
 __device__ __forceinline__ void gd_arc(const int *arcs, long long edge, int &slot, int &row) {
@@ -89,7 +89,7 @@ struct Rows {
 
     // Where an edge leads, and its row where that is told.
     __device__ __forceinline__ index_t end_of(long long edge, long long &taken) const {
-        if (GD_TELLS) {
+        if (GD_GIVES_EDGES) {
             arc_t slot, row;
             gd_arc(arcs, edge, slot, row);
             taken = (long long)row;

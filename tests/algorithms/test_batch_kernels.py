@@ -284,7 +284,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
         np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
 
     needed, counts = int((unsorted != NOTHING).sum()), several.read_counters(backend)
-    front, back = counts.leading, counts.trailing
+    leading, trailing = counts.leading, counts.trailing
     assert needed >= count // 4
     for name in ("found", "again", "keys", "row", "slot", "place", "sums", "held"):
         same(getattr(one, name), getattr(several, name))
@@ -292,9 +292,9 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
     sorted_keys = backend.to_host(several.keys)[:needed]
     np.testing.assert_array_equal(unsorted[backend.to_host(one.order)[:needed]], sorted_keys)
     lists, plans = ([backend.to_host(getattr(each, name)) for each in (one, several)] for name in ("listed", "plan"))
-    np.testing.assert_array_equal(*(np.sort(each[:front]) for each in lists))  # the order is nobody's
-    np.testing.assert_array_equal(*(np.sort(each[ends - back :]) for each in lists))
+    np.testing.assert_array_equal(*(np.sort(each[:leading]) for each in lists))  # the order is nobody's
+    np.testing.assert_array_equal(*(np.sort(each[ends - trailing :]) for each in lists))
     first = np.flatnonzero(plans[0][:ends])
-    assert len(first) == front + back
+    assert len(first) == leading + trailing
     np.testing.assert_array_equal(plans[0][:ends], plans[1][:ends])
     np.testing.assert_array_equal(*(each.reshape(3, -1)[2, first] for each in plans))

@@ -43,9 +43,9 @@ class Case:
         rows = (np.sort(rng.integers(0, SLOTS, length)) for length in lengths)  # with parallel edges
         self.indices = np.concatenate(list(rows)).astype(dtype)
         self.lengths, self.inside = lengths, rng.random(SLOTS) < share
-        self.front = np.where(self.inside, self.masks(rng, SLOTS), 0).astype(self.mask)
+        self.frontier = np.where(self.inside, self.masks(rng, SLOTS), 0).astype(self.mask)
         self.bits = np.packbits(np.pad(self.inside, (0, -SLOTS % 32)), bitorder="little").view(np.uint32)
-        self.value = np.where(self.table(self.front, self.inside), rng.integers(1, 1000, (SLOTS, lanes)), 0.0)
+        self.value = np.where(self.table(self.frontier, self.inside), rng.integers(1, 1000, (SLOTS, lanes)), 0.0)
         self.value[~self.inside] = np.nan
         self.rows = rng.permutation(OWNED)[: OWNED - 3].astype(dtype)
 
@@ -78,8 +78,8 @@ class Case:
 
     def show(self, shown):
         """Leave columns to these lanes only, and nobody else in the front."""
-        self.shown, self.front = shown, self.front & self.mask(shown)
-        self.inside = self.front > 0
+        self.shown, self.frontier = shown, self.frontier & self.mask(shown)
+        self.inside = self.frontier > 0
         self.bits = np.packbits(np.pad(self.inside, (0, -SLOTS % 32)), bitorder="little").view(np.uint32)
         self.columns = np.flatnonzero(self.table(np.array([shown], np.uint64))[0])
 
@@ -89,9 +89,9 @@ class Case:
         value, shown = np.ascontiguousarray(self.value[:, self.columns]), np.uint64(self.shown)
         self.call(
             backend, len(rows), rows, masks, Lanes(
-                indptr=self.indptr, indices=self.indices, bits=self.bits, front=self.front, value=value, shown=shown,
-                lanes=self.lanes, out=out, hub=HUB, chunks=self.poisoned((chunks, 2)), partial=self.poisoned((chunks,
-                self.lanes), float), counters=np.zeros(len(LEVEL), np.int64),
+                indptr=self.indptr, indices=self.indices, bits=self.bits, frontier=self.frontier, value=value,
+                shown=shown, lanes=self.lanes, out=out, hub=HUB, chunks=self.poisoned((chunks, 2)),
+                partial=self.poisoned((chunks, self.lanes), float), counters=np.zeros(len(LEVEL), np.int64),
             ), names=("bc_gather", "bc_gather_hubs", "bc_sum_hubs"), per_item=32,
         )  # fmt: skip
         return out
@@ -111,14 +111,14 @@ def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes,
     counters = np.zeros(len(LEVEL), np.int64)
     case.call(
         backend, len(case.rows), case.rows, masks, Lanes(
-            indptr=case.indptr, indices=case.indices, out_indptr=out_indptr, bits=case.bits, front=case.front,
+            indptr=case.indptr, indices=case.indices, out_indptr=out_indptr, bits=case.bits, frontier=case.frontier,
             alive=np.uint64(case.full), seen=seen, queue=queue, left=left, hub=HUB, hubs=hubs, counters=counters,
         ), names=("bc_reach", "bc_reach_hubs"), per_item=32,
     )  # fmt: skip
     reached, unfinished, after = {}, [], before.copy()
     for v in case.rows:
         want = case.full & ~int(before[v])
-        got = reduce(operator.or_, (int(case.front[u]) for u in case.neighbours(v)), 0) & want
+        got = reduce(operator.or_, (int(case.frontier[u]) for u in case.neighbours(v)), 0) & want
         if got:
             reached[int(v)] = got
             after[v] |= case.mask(got)
@@ -146,10 +146,10 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     rows = rng.permutation(len(lengths)).astype(dtype)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     indices = rng.integers(0, OWNED, indptr[-1]).astype(dtype)
-    front = case.masks(rng, OWNED)
+    frontier = case.masks(rng, OWNED)
     seen = np.where(rng.random(OWNED) < share, case.mask(case.full), case.masks(rng, OWNED)).astype(case.mask)
     lists = Packed(
-        backend, CandidateLists, indptr=indptr, indices=indices, front=front, seen=seen, owned=owned, slots=OWNED,
+        backend, CandidateLists, indptr=indptr, indices=indices, frontier=frontier, seen=seen, owned=owned, slots=OWNED,
         chosen=np.zeros((OWNED + 31) // 32, np.uint32), own=case.poisoned(OWNED), ghosts=case.poisoned(OWNED),
         hubs=case.poisoned(4), counters=np.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
@@ -157,7 +157,10 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     kernels.candidates_list(len(rows), backend.from_host(rows), lists.pack)
     kernels.candidates_list_hubs(HUB_THREADS, lists.pack)
     expected = {
-        int(u) for v in range(len(lengths)) for u in indices[indptr[v] : indptr[v + 1]] if int(front[v]) & ~int(seen[u])
+        int(u)
+        for v in range(len(lengths))
+        for u in indices[indptr[v] : indptr[v + 1]]
+        if int(frontier[v]) & ~int(seen[u])
     }
     count, _, edges, others = lists.counts()
     candidates, ghosts = lists.host("own"), lists.host("ghosts")
@@ -201,9 +204,9 @@ def test_the_order_of_a_sum_is_that_of_its_row(backend, lanes, rng):
 
 def shown(case, masks):
     """The front as it is once the rows are in it, and nothing else."""
-    bits, front = np.zeros(SLOTS, np.uint8), case.poisoned(SLOTS, case.mask)
-    bits[case.rows], front[case.rows] = 1, masks
-    return np.packbits(np.pad(bits, (0, -SLOTS % 32)), bitorder="little").view(np.uint32), front
+    bits, frontier = np.zeros(SLOTS, np.uint8), case.poisoned(SLOTS, case.mask)
+    bits[case.rows], frontier[case.rows] = 1, masks
+    return np.packbits(np.pad(bits, (0, -SLOTS % 32)), bitorder="little").view(np.uint32), frontier
 
 
 def test_paths_and_letters_are_shown(backend, dtype, lanes, rng):
@@ -222,10 +225,10 @@ def test_paths_and_letters_are_shown(backend, dtype, lanes, rng):
         ("bc_show_paths", paths, (), expected), ("bc_arrive", arriving, (seen,), expected),
         ("bc_arrive", without, (seen,), case.poisoned((SLOTS, lanes), float)),
     ):  # fmt: skip
-        bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
+        bits, frontier = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
         value = case.poisoned((SLOTS, lanes), float)
-        case.call(backend, count, *said, bits, front, value, *more, names=(name,), per_item=lanes)
-        for found, wanted in zip((bits, front, value), (*shown(case, masks), values), strict=True):
+        case.call(backend, count, *said, bits, frontier, value, *more, names=(name,), per_item=lanes)
+        for found, wanted in zip((bits, frontier, value), (*shown(case, masks), values), strict=True):
             np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(seen, known)
 
@@ -238,7 +241,7 @@ def test_lanes_that_have_ended_have_no_column(backend, lanes, some, rng):
     case.show(sum(1 << int(b) for b in rng.permutation(lanes)[:some]))
     count, masks = len(case.rows), case.masks(rng, len(case.rows))
     expected, inside = case.poisoned((OWNED, lanes), float), np.isin(np.arange(lanes), case.columns)
-    case.value[~case.table(case.front)] = 0.0
+    case.value[~case.table(case.frontier)] = 0.0
     for v, wanted in zip(case.rows, case.table(masks), strict=True):
         sums = case.value[np.unique(case.neighbours(v))].sum(axis=0)
         expected[v] = np.where(wanted, np.where(inside, sums, 0.0), POISON)
@@ -250,9 +253,9 @@ def test_lanes_that_have_ended_have_no_column(backend, lanes, some, rng):
         "bc_show_dependencies": (sigma, delta, lanes, shown_in, 0, score),
     }
     for name, said in calls.items():
-        bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
+        bits, frontier = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
         value = case.poisoned((SLOTS, some), float)
-        case.call(backend, count, case.rows, masks, *said, bits, front, value, names=(name,), per_item=some)
+        case.call(backend, count, case.rows, masks, *said, bits, frontier, value, names=(name,), per_item=some)
         given = sigma if name == "bc_show_paths" else (1 + sigma * delta) / sigma
         np.testing.assert_array_equal(value[case.rows], given[case.rows][:, case.columns])
     np.testing.assert_allclose(score[case.rows], (sigma * delta)[case.rows][:, case.columns].sum(axis=1), rtol=1e-14)
@@ -268,15 +271,15 @@ def test_dependencies_are_scored_and_shown(backend, dtype, lanes, last, rng):
     scores, expected = score.copy(), case.poisoned((SLOTS, lanes), float)
     scores[case.rows] += dependency.sum(axis=1)
     expected[case.rows] = np.where(inside, (1 + dependency) / sigma[case.rows], 0.0)
-    bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
+    bits, frontier = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
     value = case.poisoned((SLOTS, lanes), float)
     case.call(
         backend, count, case.rows, masks, sigma, delta, lanes, np.uint64(case.full), last, score, bits,
-        front, value,
+        frontier, value,
         names=("bc_show_dependencies",), per_item=min(lanes, 32),
     )  # fmt: skip
     np.testing.assert_allclose(score, scores, rtol=1e-14)
-    for found, wanted in zip((bits, front, value), (*shown(case, masks), expected), strict=True):
+    for found, wanted in zip((bits, frontier, value), (*shown(case, masks), expected), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 

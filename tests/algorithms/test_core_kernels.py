@@ -206,11 +206,11 @@ def test_bounds_of_ghosts_that_fell(backend, dtype, rng, repeat, hub):
         before=np.full(SLOTS, POISON, dtype),
     )  # fmt: skip
     kernels = backend.kernels("core_number", index_t=dtype)
-    kernels.core_hear(len(slots), backend.from_host(slots), backend.from_host(new), d.pack)
+    kernels.core_arrive(len(slots), backend.from_host(slots), backend.from_host(new), d.pack)
     np.testing.assert_array_equal(d.host("bound")[slots], new)
     np.testing.assert_array_equal(d.host("before")[slots], bound[slots])
-    kernels.core_hear_rows(len(slots), backend.from_host(slots), d.pack)
-    kernels.core_hear_rows_hubs(HUB_THREADS, d.pack)
+    kernels.core_arrive_rows(len(slots), backend.from_host(slots), d.pack)
+    kernels.core_arrive_rows_hubs(HUB_THREADS, d.pack)
     check_falls(d, degree, support, bound, expected, none)
     assert d.counts().edges == len(falls)
 

@@ -158,7 +158,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
         **dict(zip(names, sent, strict=True)), low=lists[0], high=lists[1], counters=counters,
     )  # fmt: skip
     case.kernels.dynamic_update(len(listed) + 2 * expands, pack)
-    largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
+    largest, spread, unsent, mass, marks = 0.0, 0, 0, 0, []
     sums *= 0.75
     for v in listed.tolist():
         rank[v], x[v] = rank[v] * 0.75, x[v] * 0.75
@@ -177,7 +177,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
             if relative > 0.6:
                 marks.append(v)
             else:
-                untold += goes
+                unsent += goes
     expand[marks] = becomes
     for one, other in zip(sent, (rank, x, affected, expand, visited), strict=True):
         np.testing.assert_array_equal(case.back(one), other)
@@ -191,7 +191,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
         assert (array[len(expected) :] == POISON).all()
     lows, highs = map(len, listed_to_mark)
     assert found == COUNTS.of([0] * len(COUNTS))._replace(
-        largest=int(np.float64(largest).view(np.uint64)), first=(visited - before).sum(), spread=spread, untold=untold,
+        largest=int(np.float64(largest).view(np.uint64)), first=(visited - before).sum(), spread=spread, unsent=unsent,
         mark_low=lows, mark_high=highs, mark_edges=lengths.sum(), mass=mass % 2**64,
     )  # fmt: skip
 
@@ -216,12 +216,12 @@ def test_the_device_says_as_the_host_does_whether_all_are_ranked_well_enough(bac
     residual = Residual(0.85, 0.3, affected=0.7)
     for by_error in (0, 1):
         counters, largest = np.zeros(len(COUNTS), np.uint64), goal or 1e-300
-        spread, untold = int(0.5 * goal * residual.scale), int(0.01 * goal * residual.scale)
-        given = {"largest": np.float64(largest).view(np.uint64), "spread": spread, "untold": untold}
+        spread, unsent = int(0.5 * goal * residual.scale), int(0.01 * goal * residual.scale)
+        given = {"largest": np.float64(largest).view(np.uint64), "spread": spread, "unsent": unsent}
         for name, value in given.items():
             counters[getattr(COUNTS.place, name)] = value
         after = Residual(0.85, 0.3, affected=0.7)
-        after.take(spread, untold, everywhere=True)
+        after.take(spread, unsent, everywhere=True)
         for limit in (after.error, np.nextafter(after.error, 0.0)) if by_error else (goal, np.nextafter(goal, -1.0)):
             on_device = Packed(backend, DynamicRanks, damping=0.85, scale=residual.scale, counters=counters)
             kernels.dynamic_judge(1, float(limit), by_error, on_device.pack)

@@ -203,7 +203,7 @@ def test_update(backend, real, has_extra, personalized, rng):
     update = Packed(
         backend, RankRows, sums=sums, inverse=inverse, teleport=teleport, personalized=personalized, extra=extra,
         has_extra=has_extra, place=at, slot=slot, damping=damping, base=base, dangling_scale=scales[0],
-        change_scale=scales[1], tells=1, rank=rank, x=x, reported=reported, counters=np.array([5, 7, 0, 11], np.uint64),
+        change_scale=scales[1], sends=1, rank=rank, x=x, reported=reported, counters=np.array([5, 7, 0, 11], np.uint64),
         cleared=np.full(len(COUNTS), 9, np.uint64),
     )  # fmt: skip
     kernels = backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.float32)

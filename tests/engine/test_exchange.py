@@ -26,7 +26,7 @@ class Tell(Primitive):
     name = "tell"
     columns = {"wide": np.float64, "small": np.int16}  # noqa: RUF012
     result_type = TellResult
-    tells_ghosts = True
+    notifies_ghosts = True
     votes = 2
 
     def __init__(self, every):

@@ -32,7 +32,8 @@ def packed(backend, dtype, count_t, rows, back, sources, **options):
     paths = [sum(len(back[w]) for w in rows[u]) for u in sources]
     slots = [0 if 2 * p <= SMALL else 1 << (2 * min(p, n) - 1).bit_length() for p in paths]
     of_all = {
-        "size": np.array([len(row) for row in rows]), "room": np.concatenate([[0], np.cumsum(slots)]).astype(np.int64),
+        "size": np.array([len(row) for row in rows]),
+        "begins": np.concatenate([[0], np.cumsum(slots)]).astype(np.int64),
         "table": np.full(max(sum(slots), 1), -1, dtype), "tallies": np.zeros(max(sum(slots), 1), count_t),
         "least": -1.0, "least_first": 0, "least_second": 0, "keep": 0, "onward": 0, "measure": 0,
     } | options  # fmt: skip

@@ -112,7 +112,7 @@ def test_paths_with_values(backend, dtype, rng, worth_t):
     value, values, size = draw(edges), draw(entries), rng.integers(1 << 61, 1 << 62, n)
     d = packed(
         backend, dtype, count_t, rows, back, [u], value=value, values=values, size=size, measure=2,
-        sums=np.zeros(n, np.int64), own=np.zeros(n, np.int64), room=np.array([0, 512]), table=np.full(512, -1, dtype),
+        sums=np.zeros(n, np.int64), own=np.zeros(n, np.int64), begins=np.array([0, 512]), table=np.full(512, -1, dtype),
         tallies=np.zeros(512, count_t), table_sums=np.zeros(512, np.int64), table_own=np.zeros(512, np.int64),
     )  # fmt: skip
     begin = np.concatenate([[0], np.cumsum([len(row) for row in back])])

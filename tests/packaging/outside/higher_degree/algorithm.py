@@ -26,7 +26,7 @@ from graphdask.engine import (
     Violation,
     advance,
     exchange_bytes,
-    put_aside,
+    most_deferred,
 )
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
@@ -54,11 +54,11 @@ class HigherNeighbors(Primitive[Higher]):
     name = "higher neighbors"
     columns: ClassVar[Mapping[str, Any]] = {"degree": np.int64}
     result_type = HigherNeighborsResult
-    tells_ghosts = True
+    notifies_ghosts = True
     queues = False
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        ids = put_aside(part.out) * part.vertex_map.dtype.itemsize
+        ids = most_deferred(part.out) * part.vertex_map.dtype.itemsize
         return 8 * (part.num_slots + part.num_owned + len(FOUND)) + ids + exchange_bytes(part, 8)
 
     def init(self, part: Part, env: Environment) -> tuple[Higher, Messages]:
@@ -67,7 +67,7 @@ class HigherNeighbors(Primitive[Higher]):
         degree[: part.num_owned] = part.out.indptr[1:] - part.out.indptr[:-1]
         state = Higher(
             degree=degree, higher=xp.zeros(part.num_owned, np.int64),
-            hubs=xp.empty(put_aside(part.out), part.vertex_map.dtype), counters=xp.zeros(len(FOUND), np.int64),
+            hubs=xp.empty(most_deferred(part.out), part.vertex_map.dtype), counters=xp.zeros(len(FOUND), np.int64),
         )  # fmt: skip
         return state, Messages(ALL, none, {"degree": degree}, active=True, to="ghosts")
 

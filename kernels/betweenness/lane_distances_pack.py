@@ -1,4 +1,4 @@
-"""What falling.py and falling.cu work on."""
+"""What lane_distances.py and lane_distances.cu work on."""
 
 from graphdask.kernels.common.packs import Counters, Pack
 
@@ -6,7 +6,7 @@ COUNTS = Counters("FallingCounts", "hubs", "edges")
 """Deferred rows, edges scanned."""
 
 
-class FallingRows(Pack):
+class LaneRows(Pack):
     now = "const unsigned long long *", "mask per own vertex: lanes in which its edges are relaxed"
     first = "long long", "the vertex of the first row"
     indptr = "const long long *", "where the rows begin"

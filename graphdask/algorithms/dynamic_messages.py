@@ -14,8 +14,8 @@ from graphdask.algorithms.dynamic_ranks import DynamicRanksState, Lists
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import Audience, DynamicPart
 from graphdask.engine.loop import Environment, Inbox
+from graphdask.kernels.dynamic.dynamic_messages_pack import ChangedContributions
 from graphdask.kernels.dynamic.dynamic_pack import COUNTS
-from graphdask.kernels.dynamic.telling_pack import Telling
 
 
 def slots_of_others(part: DynamicPart, env: Environment) -> tuple[Array, Array]:
@@ -45,16 +45,16 @@ def everything(part: DynamicPart, state: DynamicRanksState, env: Environment) ->
     """Return where the records for each rank begin, and the contributions of all own vertices that ranks need."""
     known = audience(part, env)
     contribution = env.xp.empty(len(known.own), np.float64)
-    kernels = env.kernels("telling", index_t=part.vertex_map.dtype)
-    kernels.telling_gather(len(known.own), known.own, state.x, contribution)
+    kernels = env.kernels("dynamic_messages", index_t=part.vertex_map.dtype)
+    kernels.dynamic_messages_gather(len(known.own), known.own, state.x, contribution)
     return known.bounds, {"contribution": contribution}
 
 
 def count_changes(part: DynamicPart, state: DynamicRanksState, env: Environment, ranked: Lists) -> None:
     """Count the changes of `ranked` vertices and the words of marks, behind the other counters; the counts were 0."""
-    kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[len(COUNTS) :]
+    kernels, counters = env.kernels("dynamic_messages", index_t=part.vertex_map.dtype), state.counters[len(COUNTS) :]
     for listed, count in zip(ranked.of, ranked.counts, strict=True):
-        kernels.telling_count(
+        kernels.dynamic_messages_count(
             len(listed),
             count,
             listed,
@@ -66,7 +66,7 @@ def count_changes(part: DynamicPart, state: DynamicRanksState, env: Environment,
             part.rank,
             counters,
         )
-    kernels.telling_marks_count(
+    kernels.dynamic_messages_marks_count(
         part.num_slots, state.affected, state.bounds, part.size, part.rank, counters[part.size + 1 :]
     )
 
@@ -76,7 +76,7 @@ def changes(
 ) -> tuple[np.ndarray, dict[str, Array]]:
     """Return where the records for each rank begin, and the records that were counted: contributions, then marks."""
     xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
-    kernels, found = env.kernels("telling", index_t=dtype), counters[len(COUNTS) :].astype(np.int64)
+    kernels, found = env.kernels("dynamic_messages", index_t=dtype), counters[len(COUNTS) :].astype(np.int64)
     counts, marks = found[:size], found[size + 1 :]
     bounds = np.append(0, np.cumsum(counts + marks))
     begins, ends = bounds[:-1] + counts, bounds[1:]
@@ -85,15 +85,15 @@ def changes(
     places = env.backend.from_host(np.concatenate([bounds[:-1], [0], begins]).astype(np.uint64))
     if len(state.last):
         for listed in ranked:
-            kernels.telling_fill(
-                len(listed), Telling(
+            kernels.dynamic_messages_fill(
+                len(listed), ChangedContributions(
                     listed=listed, x=state.x, reported=state.reported, held=part.held, shifts=state.shifts,
                     owned=part.num_owned, size=size, rank=part.rank, next=places, vertex=vertex,
                     contribution=contribution, last=state.last,
                 ),
             )  # fmt: skip
     if marks.any():
-        kernels.telling_marks(
+        kernels.dynamic_messages_marks(
             part.num_slots, state.affected, state.bounds, size, part.rank, places[size + 1 :], vertex,
             contribution,
         )  # fmt: skip
@@ -102,11 +102,14 @@ def changes(
 
 def take_in(part: DynamicPart, state: DynamicRanksState, inbox: Inbox, env: Environment) -> None:
     """Take in what other ranks have sent."""
-    kernels, contribution = env.kernels("telling", index_t=part.vertex_map.dtype), inbox.records["contribution"]
+    kernels, contribution = (
+        env.kernels("dynamic_messages", index_t=part.vertex_map.dtype),
+        inbox.records["contribution"],
+    )
     if "vertex" in inbox.records:
-        kernels.telling_take(len(contribution), inbox.records["vertex"], contribution, state.x, state.affected)
+        kernels.dynamic_messages_take(len(contribution), inbox.records["vertex"], contribution, state.x, state.affected)
     else:
-        kernels.telling_put(len(contribution), audience(part, env).heard, contribution, state.x)
+        kernels.dynamic_messages_put(len(contribution), audience(part, env).received, contribution, state.x)
 
 
 def take_back(part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
@@ -114,8 +117,10 @@ def take_back(part: DynamicPart, state: DynamicRanksState, env: Environment) -> 
     state.reported[state.last] = -1.0
     if state.marks is not None:
         vertex, words, begins, ends = state.marks
-        kernels = env.kernels("telling", index_t=part.vertex_map.dtype)
+        kernels = env.kernels("dynamic_messages", index_t=part.vertex_map.dtype)
         for step in range(1, part.size):
             peer = (part.rank + step) % part.size
             reported, flags = slice(int(begins[peer]), int(ends[peer])), state.affected[int(part.slot_bounds[step]) :]
-            kernels.telling_take(int(ends[peer] - begins[peer]), vertex[reported], words[reported], state.x, flags)
+            kernels.dynamic_messages_take(
+                int(ends[peer] - begins[peer]), vertex[reported], words[reported], state.x, flags
+            )

@@ -18,7 +18,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.kernels.betweenness.falling_pack import COUNTS, FallingRows
+from graphdask.kernels.betweenness.lane_distances_pack import COUNTS, LaneRows
 from graphdask.stream.chunked_rows import ChunkedRows
 from graphdask.stream.shared_store import StreamedPart
 from graphdask.stream.stopping import Unsent
@@ -28,8 +28,8 @@ LEAST = 256
 
 
 @dataclass
-class FallingState:
-    """Tables and masks, see kernels/betweenness/falling.py."""
+class LaneDistancesState:
+    """Tables and masks, see kernels/betweenness/lane_distances.py."""
 
     distance: Array
     active: Array
@@ -40,7 +40,7 @@ class FallingState:
     """Whether a rank still has values to send."""
 
 
-class FallingDistances(Unsent, Primitive[FallingState]):
+class LaneDistances(Unsent, Primitive[LaneDistancesState]):
     """The primitive: the table of distances over slots, of which those of own vertices are right."""
 
     name = "search for betweenness by weight"
@@ -57,9 +57,9 @@ class FallingDistances(Unsent, Primitive[FallingState]):
     def memory(self, part: Any, allocation: Allocation) -> int:
         return 8 * (self.lanes + 1) * part.num_slots + 8 * part.num_owned
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[FallingState, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[LaneDistancesState, Messages]:  # type: ignore[override]
         xp, n, owned, dtype = env.xp, part.num_slots, part.num_owned, np.dtype(self.types["dist_t"])
-        state = FallingState(
+        state = LaneDistancesState(
             xp.full((n, self.lanes), unreached(dtype), dtype), xp.zeros(n, np.uint64), xp.zeros(owned, np.uint64),
             xp.zeros(len(COUNTS), np.int64), xp.empty(self.hubs, part.vertex_map.dtype),
         )  # fmt: skip
@@ -70,7 +70,9 @@ class FallingDistances(Unsent, Primitive[FallingState]):
                 state.active[local] |= np.uint64(1 << lane)
         return state, self._messages(part, state, env, 0, 0)
 
-    def _messages(self, part: StreamedPart, state: FallingState, env: Environment, worked: int, edges: int) -> Messages:
+    def _messages(
+        self, part: StreamedPart, state: LaneDistancesState, env: Environment, worked: int, edges: int
+    ) -> Messages:
         """What has fallen elsewhere, for the owners, as much at a time as fits."""
         xp, owned, index = env.xp, part.num_owned, part.vertex_map.dtype
         none = xp.zeros(0, index)
@@ -84,11 +86,11 @@ class FallingDistances(Unsent, Primitive[FallingState]):
             none, ghosts, {"value": state.distance}, waiting or unsent, worked, edges, votes=(float(unsent),)
         )  # fmt: skip
 
-    def superstep(self, part: StreamedPart, state: FallingState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        kernels = env.kernels("falling", **self.types)
+    def superstep(self, part: StreamedPart, state: LaneDistancesState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        kernels = env.kernels("lane_distances", **self.types)
         for message in inbox.received:
             values = message.columns["value"]
-            kernels.falling_take(
+            kernels.lane_distances_arrive(
                 message.count, message.slots, values, self.lanes, state.distance, state.active, per_item=self.lanes
             )
         worked, edges = 0, 0
@@ -96,11 +98,11 @@ class FallingDistances(Unsent, Primitive[FallingState]):
             worked, edges = self._sweep(part, state, env)
         return self._messages(part, state, env, worked, edges)
 
-    def _sweep(self, part: StreamedPart, state: FallingState, env: Environment) -> tuple[int, int]:
+    def _sweep(self, part: StreamedPart, state: LaneDistancesState, env: Environment) -> tuple[int, int]:
         """Relax the edges of active rows, chunk by chunk; how many rows, and edges."""
         xp, index, owned, worked = env.xp, part.vertex_map.dtype, part.num_owned, 0
-        kernels = env.kernels("falling", **self.types)
-        pack = FallingRows(
+        kernels = env.kernels("lane_distances", **self.types)
+        pack = LaneRows(
             now=state.now, lanes=self.lanes, distance=state.distance, active=state.active, hubs=state.hubs,
             counters=state.counters,
         )  # fmt: skip
@@ -117,11 +119,11 @@ class FallingDistances(Unsent, Primitive[FallingState]):
                 state.now[rows] = state.active[rows]
                 state.active[rows] = 0
                 pack.set_counters(hubs=0)
-                kernels.falling_relax(len(rows), rows, pack)
-                kernels.falling_relax_hubs(HUB_THREADS, rows, pack)
+                kernels.lane_distances_relax(len(rows), rows, pack)
+                kernels.lane_distances_relax_hubs(HUB_THREADS, rows, pack)
                 worked += len(rows)
             self.rows.log.check()
         return worked, pack.read_counters(env.backend).edges
 
-    def result(self, part: StreamedPart, state: FallingState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: LaneDistancesState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"distance": state.distance}

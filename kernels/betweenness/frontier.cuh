@@ -1,4 +1,4 @@
-// The front of a search from many sources at once: who is in it, in which lanes, and which columns of values stand for
+// The frontier of a search from many sources at once: who is in it, in which lanes, and which columns of values stand for
 // these (kernels/betweenness/betweenness.cu). A mask has a bit for each lane.
 #pragma once
 #include "common/bitmap.cuh"
@@ -13,7 +13,7 @@ template <> struct Wide<1> {
 };
 typedef Wide<sizeof(mask_t)>::type lanes_t;
 
-struct Front {
+struct Frontier {
     const unsigned int *bits;
     const mask_t *mask;
     const double *value;

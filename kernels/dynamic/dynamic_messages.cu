@@ -1,13 +1,13 @@
 // Messages of a rank to the others about changed contributions and marked vertices. Places are reserved by a
 // block for all its threads at once: one counter for every warp would be what the kernels wait for. Twins and arguments:
-// telling.py.
+// dynamic_messages.py.
 #include "common/common.cuh"
-#include "dynamic/telling_pack.py"
+#include "dynamic/dynamic_messages_pack.py"
 
 #define GD_RANKS 64
 
 // How many contributions go to each rank are added up in a block, of GD_RANKS ranks at a time.
-extern "C" __global__ void telling_count(long long n, const unsigned long long *count, const index_t *listed,
+extern "C" __global__ void dynamic_messages_count(long long n, const unsigned long long *count, const index_t *listed,
                                          const double *x, const double *reported, const unsigned char *held,
                                          long long owned, long long size, long long rank,
                                          unsigned long long *counts) {
@@ -57,7 +57,7 @@ __device__ __forceinline__ unsigned long long gd_places(bool wants, unsigned lon
     return start + before[warp] + __popc(mask & ((1u << lane) - 1));
 }
 
-extern "C" __global__ void telling_fill(long long n, Telling a) {
+extern "C" __global__ void dynamic_messages_fill(long long n, ChangedContributions a) {
     for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
         const long long i = tile + threadIdx.x;
         const index_t v = i < n ? a.listed[i] : (index_t)0;
@@ -87,7 +87,7 @@ __device__ __forceinline__ unsigned long long gd_word(const unsigned char *affec
     return first | (unsigned long long)last << 32;
 }
 
-extern "C" __global__ void telling_marks_count(long long n, const unsigned char *affected, const long long *bounds,
+extern "C" __global__ void dynamic_messages_marks_count(long long n, const unsigned char *affected, const long long *bounds,
                                                long long size, long long rank, unsigned long long *counts) {
     __shared__ unsigned long long block;
     const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
@@ -105,7 +105,7 @@ extern "C" __global__ void telling_marks_count(long long n, const unsigned char 
     }
 }
 
-extern "C" __global__ void telling_marks(long long n, unsigned char *affected, const long long *bounds, long long size,
+extern "C" __global__ void dynamic_messages_marks(long long n, unsigned char *affected, const long long *bounds, long long size,
                                          long long rank, unsigned long long *next, index_t *vertex,
                                          double *contribution) {
     const int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
@@ -126,7 +126,7 @@ extern "C" __global__ void telling_marks(long long n, unsigned char *affected, c
     }
 }
 
-extern "C" __global__ void telling_take(long long n, const index_t *vertex, const double *contribution, double *x,
+extern "C" __global__ void dynamic_messages_take(long long n, const index_t *vertex, const double *contribution, double *x,
                                         unsigned char *affected) {
     GD_FOR(i, n) {
         const index_t v = vertex[i];
@@ -139,10 +139,10 @@ extern "C" __global__ void telling_take(long long n, const index_t *vertex, cons
     }
 }
 
-extern "C" __global__ void telling_gather(long long n, const index_t *slots, const double *x, double *contribution) {
+extern "C" __global__ void dynamic_messages_gather(long long n, const index_t *slots, const double *x, double *contribution) {
     GD_FOR(i, n) contribution[i] = x[slots[i]];
 }
 
-extern "C" __global__ void telling_put(long long n, const index_t *slots, const double *contribution, double *x) {
+extern "C" __global__ void dynamic_messages_put(long long n, const index_t *slots, const double *contribution, double *x) {
     GD_FOR(i, n) x[slots[i]] = contribution[i];
 }

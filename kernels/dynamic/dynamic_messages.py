@@ -1,4 +1,4 @@
-"""Messages of a rank to the others about changed contributions and marked vertices: twins of telling.cu.
+"""Messages of a rank to the others about changed contributions and marked vertices: twins of dynamic_messages.cu.
 
 count          64-bit integer: how many are listed, as in dynamic.py
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
@@ -14,13 +14,13 @@ slots          index dtype: those of the contributions that are sent in an order
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.dynamic.telling_pack import Telling
+from graphdask.kernels.dynamic.dynamic_messages_pack import ChangedContributions
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def telling_count(n, count, listed, x, reported, held, owned, size, rank, counts):
+def dynamic_messages_count(n, count, listed, x, reported, held, owned, size, rank, counts):
     for i in range(min(n, np.int64(count[0]))):
         v = listed[i]
         if x[v] != reported[v]:
@@ -31,7 +31,7 @@ def telling_count(n, count, listed, x, reported, held, owned, size, rank, counts
 
 
 @twin
-def telling_fill(n, a: Telling):
+def dynamic_messages_fill(n, a: ChangedContributions):
     for i in range(n):
         v = a.listed[i]
         now = a.x[v]
@@ -48,7 +48,7 @@ def telling_fill(n, a: Telling):
 
 
 @twin
-def telling_marks_count(n, affected, bounds, size, rank, counts):
+def dynamic_messages_marks_count(n, affected, bounds, size, rank, counts):
     """Here n is the number of slots."""
     for k in range(1, size):
         found = 0
@@ -61,7 +61,7 @@ def telling_marks_count(n, affected, bounds, size, rank, counts):
 
 
 @twin
-def telling_marks(n, affected, bounds, size, rank, next, vertex, contribution):
+def dynamic_messages_marks(n, affected, bounds, size, rank, next, vertex, contribution):
     """Here n is the number of slots."""
     words = contribution.view(np.uint64)
     for k in range(1, size):
@@ -78,7 +78,7 @@ def telling_marks(n, affected, bounds, size, rank, next, vertex, contribution):
 
 
 @twin
-def telling_take(n, vertex, contribution, x, affected):
+def dynamic_messages_take(n, vertex, contribution, x, affected):
     words = contribution.view(np.uint64)
     for i in range(n):
         if vertex[i] >= 0:
@@ -93,12 +93,12 @@ def telling_take(n, vertex, contribution, x, affected):
 
 
 @twin
-def telling_gather(n, slots, x, contribution):
+def dynamic_messages_gather(n, slots, x, contribution):
     for i in range(n):
         contribution[i] = x[slots[i]]
 
 
 @twin
-def telling_put(n, slots, contribution, x):
+def dynamic_messages_put(n, slots, contribution, x):
     for i in range(n):
         x[slots[i]] = contribution[i]

@@ -1,4 +1,4 @@
-"""Distances from up to 64 sources at once that fall along edges until none can fall: twins of falling.cu.
+"""Distances from up to 64 sources at once that fall along edges until none can fall: twins of lane_distances.cu.
 
 A source is a lane: bit b of a mask, column b of a table. Tables are row-major, `lanes` columns.
 
@@ -10,16 +10,16 @@ nothing is active any more, they are those of shortest paths.
 
 import numpy as np
 
-from graphdask.kernels.betweenness.falling_pack import FallingRows
+from graphdask.kernels.betweenness.lane_distances_pack import LaneRows
 from graphdask.kernels.betweenness.weighted_paths import MACROS, _lanes_of
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import plus, unreached
 
-__all__ = ["MACROS", "falling_relax", "falling_take"]
+__all__ = ["MACROS", "lane_distances_arrive", "lane_distances_relax"]
 
 
 @twin
-def falling_relax(n, rows, a: FallingRows):
+def lane_distances_relax(n, rows, a: LaneRows):
     """Offer over the edges of rows what is known of them."""
     lane_of, none, edges = np.empty(64, np.int64), unreached(a.distance), 0
     for i in range(n):
@@ -42,7 +42,7 @@ def falling_relax(n, rows, a: FallingRows):
 
 
 @twin
-def falling_take(n, slots, values, lanes, distance, active):
+def lane_distances_arrive(n, slots, values, lanes, distance, active):
     """Take in what other ranks offer to distinct own vertices."""
     for i in range(n):
         v = slots[i]

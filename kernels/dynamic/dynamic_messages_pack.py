@@ -1,9 +1,9 @@
-"""What telling.py and telling.cu work on."""
+"""What dynamic_messages.py and dynamic_messages.cu work on."""
 
 from graphdask.kernels.common.packs import Pack
 
 
-class Telling(Pack):
+class ChangedContributions(Pack):
     listed = "const index_t *", "own vertices that may have changed, each once"
     x = "const double *", "per slot: contributions"
     reported = "double *", "per own vertex: contributions as the other ranks know them"
@@ -15,4 +15,4 @@ class Telling(Pack):
     next = "unsigned long long *", "the same, where the next one goes"
     vertex = "index_t *", "slots of the receiving rank, the entries for each rank side by side"
     contribution = "double *", "float64, in the same places"
-    last = "index_t *", "vertices that are told, for the next time"
+    last = "index_t *", "vertices that are sent, for the next time"

@@ -1,11 +1,11 @@
 // Distances from up to 64 sources at once (lanes) that fall along edges until none can fall. Twins and arguments:
-// falling.py. Distances are lowered by atomic minima, which do not depend on an order.
+// lane_distances.py. Distances are lowered by atomic minima, which do not depend on an order.
 #include "sssp/paths.cuh"
-#include "betweenness/falling_pack.py"
+#include "betweenness/lane_distances_pack.py"
 
 typedef unsigned long long lanes_t;
 
-struct Falling : NoQueue {
+struct Relax : NoQueue {
     const lanes_t *now;
     const index_t *indices;
     const weight_t *weights;
@@ -28,17 +28,17 @@ struct Falling : NoQueue {
     }
 };
 
-extern "C" __global__ void falling_relax(long long n, const index_t *rows, FallingRows a) {
-    const Falling body{{}, a.now, a.indices, a.weights, a.lanes, a.distance, a.active};
+extern "C" __global__ void lane_distances_relax(long long n, const index_t *rows, LaneRows a) {
+    const Relax body{{}, a.now, a.indices, a.weights, a.lanes, a.distance, a.active};
     gd_for_edges(n, rows, a.indptr - a.first, a.hubs, &a.counters->hubs, &a.counters->edges, body);
 }
 
-extern "C" __global__ void falling_relax_hubs(long long n, const index_t *rows, FallingRows a) {
-    const Falling body{{}, a.now, a.indices, a.weights, a.lanes, a.distance, a.active};
+extern "C" __global__ void lane_distances_relax_hubs(long long n, const index_t *rows, LaneRows a) {
+    const Relax body{{}, a.now, a.indices, a.weights, a.lanes, a.distance, a.active};
     gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr - a.first, body);
 }
 
-extern "C" __global__ void falling_take(long long n, const index_t *slots, const dist_t *values, long long lanes,
+extern "C" __global__ void lane_distances_arrive(long long n, const index_t *slots, const dist_t *values, long long lanes,
                                         dist_t *distance, unsigned long long *active) {
     GD_FOR(at, n * lanes) {
         const long long i = at / lanes, b = at - i * lanes, place = (long long)slots[i] * lanes + b;
