@@ -23,6 +23,7 @@ from graphdask.partition.changes import ChangedPiece, ChangedSource
 from graphdask.partition.part import Part
 from graphdask.partition.reversed import ReversedPiece, ReversedSource
 from graphdask.partition.sources import ArraySource, ChunkPiece, ChunkSource, EdgeSource, GeneratedSource, Piece
+from graphdask.partition.tuning import PARTITION
 
 MORE_PER_ARC = 24
 """Bytes that the number of an edge takes at most while it is sent and sorted, beside what a build takes."""
@@ -57,7 +58,7 @@ class RowsPlan:
     @property
     def dtype(self) -> np.dtype:
         """Of the numbers."""
-        return np.dtype(np.int32 if self.count < 2**31 else np.int64)
+        return np.dtype(np.int32 if self.count <= PARTITION.narrow_ids else np.int64)
 
 
 SAMPLE_WITHOUT = "sample without edge rows (edge_rows=False)"

@@ -12,7 +12,8 @@ class PartitionTuning(Tuning):
     """How partitions hold vertices and edges."""
 
     narrow_ids: int = 2**31 - 1
-    """Vertices of a graph from which on their numbers are of 64 bits: numbers, and one more, fit 32 bits below."""
+    """Vertices of a graph from which on their numbers are of 64 bits: numbers, and one more, fit 32 bits below.
+    Rows of edges are of 64 bits where there are more than so many."""
     block_edges: int = 1 << 22
     """Edges of a block of neighbours, more only by a row."""
     block_rows: int = 1 << 24

@@ -21,9 +21,6 @@ from typing import Any, Protocol
 from graphdask.errors import GraphdaskError, not_too_long, shown
 from graphdask.selftest.choices import Choices
 
-LOOK = 1.0
-"""Seconds between two looks whether a case of a target with a clock of its own is late."""
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -33,6 +30,8 @@ class Limits:
     """Of processors."""
     wait: float = 120.0
     """Seconds until a case that waits is taken to hang, on a machine that is busy with other things too."""
+    look: float = 1.0
+    """Seconds between two checks whether a case of a target with a clock of its own is late."""
     memory: int = 512
     """MiB by which it may raise the memory that the process had at most."""
     space: int | None = 6 << 30
@@ -180,7 +179,7 @@ def _alarms(limits: Limits, own: Callable[[], bool] | None, over: Callable[[], b
             signal.setitimer(signal.ITIMER_REAL, 0)  # once
             raise Over if given_up else Late
 
-    waits = (limits.wait, 0.0) if own is None else (LOOK, LOOK)
+    waits = (limits.wait, 0.0) if own is None else (limits.look, limits.look)
     timers = (
         (signal.SIGALRM, look, signal.ITIMER_REAL, waits),
         (signal.SIGPROF, late, signal.ITIMER_PROF, (limits.seconds, 0.0)),

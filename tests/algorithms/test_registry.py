@@ -103,11 +103,9 @@ def test_from_disk_it_is_refused_with_what_to_do(toy, tmp_path):
 
 
 @pytest.fixture
-def streamed(toy, monkeypatch):
+def streamed(toy):
     """The toy algorithm, with a streamed form."""
     primitive = sys.modules["toy_algorithm"].InDegrees
-    for table in (STREAMED, PROOFS):
-        monkeypatch.setitem(table, primitive, None)
 
     @streams(primitive, lambda work, primitive, result: first_wrong(result.columns["in_degree"] < 0, "{vertex}"))
     def counted(work, primitive):
@@ -117,7 +115,9 @@ def streamed(toy, monkeypatch):
         work.join(count, np.add)
         return {"in_degree": work.answer(count)}, state
 
-    return toy
+    yield toy
+    for table in (STREAMED, PROOFS):
+        table.pop(primitive, None)
 
 
 def test_from_disk_it_has_the_answer_of_memory_once_it_has_a_streamed_form(streamed, tmp_path):

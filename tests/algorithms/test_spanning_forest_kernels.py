@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import graphdask as gd
 from graphdask.algorithms.tuning import FOREST
-from graphdask.partition.edge_rows import RowsPlan
+from graphdask.partition.tuning import PARTITION
 
 WEIGHTS = {
     "none": lambda rng, m: None,
@@ -53,9 +53,9 @@ def check(found, n, src, dst, weights):
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("wide", [False, True], ids=["32 bits", "64 bits"])
 @pytest.mark.parametrize("parts", [1, 3])
-def test_edges_are_those_of_kruskals_algorithm(device, wide, parts, rng, monkeypatch):
+def test_edges_are_those_of_kruskals_algorithm(device, wide, parts, rng, monkeypatch, tuned):
     if wide:
-        monkeypatch.setattr(RowsPlan, "dtype", np.dtype(np.int64))
+        tuned(PARTITION, narrow_ids=0)
     n = 700
     src, dst = pairs(rng, n, 11_000)
     for kind, make in WEIGHTS.items():

@@ -289,19 +289,6 @@ def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch, watched):
 
 
 @pytest.mark.usefixtures("device")
-@pytest.mark.parametrize("can", [True, False])
-def test_ranks_are_asked_once_in_a_run(can, monkeypatch):
-    asked, ask = [], threads.thread_peers
-    monkeypatch.setattr(threads, "thread_peers", lambda *who: asked.append(who) or (ask(*who) if can else None))
-    graph = gd.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False).partition(3, device="cuda")
-    for call in (lambda: gd.bfs(graph, 0), lambda: gd.sssp(graph, 0), lambda: gd.connected_components(graph),
-                 lambda: gd.betweenness(graph)):  # fmt: skip
-        call()
-        assert len(asked) == 3
-        asked.clear()
-
-
-@pytest.mark.usefixtures("device")
 def test_what_no_team_does_goes_the_other_way(teams):
     n, src, dst, _ = GRAPHS["scale-free"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False)

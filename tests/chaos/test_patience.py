@@ -12,18 +12,17 @@ from graphdask.selftest.cases import Wrong
 class Machine:
     """A clock, and processes that use a share of a processor."""
 
-    def __init__(self, monkeypatch):
-        self.now = self.used = 0.0
-        monkeypatch.setattr(patience.time, "monotonic", lambda: self.now)
+    def __init__(self, clock):
+        self.clock, self.used = clock, 0.0
 
     def passes(self, seconds: float, share: float) -> None:
-        self.now += seconds
+        self.clock.now += seconds
         self.used += seconds * share
 
 
 @pytest.fixture
-def machine(monkeypatch) -> Machine:
-    return Machine(monkeypatch)
+def machine(host) -> Machine:
+    return Machine(host.clock(patience))
 
 
 def test_idle_processes_are_late_after_the_time(machine):
@@ -61,9 +60,8 @@ def test_processes_that_end_are_work(machine):
     assert not waits.late
 
 
-def test_what_does_not_come_is_wrong(monkeypatch):
-    monkeypatch.setattr(patience, "LOOK", 0.0)
-    waits = Patience(0.2, lambda: 0.0)
+def test_what_does_not_come_is_wrong(machine):
+    waits = Patience(20.0, lambda: machine.used)
     waits.until(lambda: True, "it came")
-    with pytest.raises(Wrong, match=r"it did not come: nothing, after 0 s"):
+    with pytest.raises(Wrong, match=r"it did not come: nothing, after 20 s"):
         waits.until(lambda: False, "it did not come", lambda: "nothing")

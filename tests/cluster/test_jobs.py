@@ -225,8 +225,8 @@ def test_a_dry_run_wants_nothing_and_says_what_the_job_would_lack(call, host):
     assert "needs dask-cuda" in said(result)
 
 
-def test_dask_jobqueue_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+def test_dask_jobqueue_is_named_where_it_is_missing(host):
+    host.without("dask_jobqueue")
     for cluster in (jobqueue.slurm_cluster(1), jobqueue.slurm_runner()):
         with pytest.raises(MissingDependency, match=r"graphdask\[slurm\]"):
             cluster.__enter__()
@@ -283,24 +283,23 @@ def test_a_job_that_slurm_has_forgotten_is_looked_up_in_the_accounts(call, tmp_p
     assert slurm.look("7") == state
 
 
-def test_a_controller_may_be_away_for_a_while(tmp_path, monkeypatch, tuned):
-    answers = iter([CommunicationError("away"), batch.State("COMPLETED", True, exit_code=0)])
+AWAY = """
+if [ -e {folder}/back ]; then echo 'JobState=COMPLETED ExitCode=0:0'; exit; fi
+touch {folder}/back
+echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1
+"""
 
-    def look(number: str) -> batch.State:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
 
-    monkeypatch.setattr(slurm, "look", look)
+def test_a_controller_may_be_away_for_a_while(call, tmp_path, tuned):
+    program(tmp_path, "scontrol", AWAY.format(folder=tmp_path))
     tuned(CLUSTER, longest_pause=0.0)
     (tmp_path / "exit-code").write_text("0\n")
     (tmp_path / "result.txt").write_text("the answer")
     job = replace(JOB, folder=str(tmp_path), number="7")
     assert jobs.follow(job, print) == "the answer"
     tuned(CLUSTER, away_seconds=-1.0)
-    answers = iter([CommunicationError("away")])
-    with pytest.raises(CommunicationError, match="job 7 goes on, but away; graphdask submit --resume"):
+    (tmp_path / "back").unlink()
+    with pytest.raises(CommunicationError, match=r"job 7 goes on, but .*slurm controller; graphdask submit --resume"):
         jobs.follow(job, print)
 
 

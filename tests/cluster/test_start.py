@@ -205,8 +205,8 @@ def test_more_workers_than_a_host_can_run_are_refused_before_any_is_started(work
 
 
 @pytest.mark.parametrize(("cores", "allowed"), [(1, 8), (2, 8), (16, 64)])
-def test_some_workers_for_each_core_are_allowed_where_memory_is(cores, allowed, monkeypatch, tuned):
-    monkeypatch.setattr(local, "core_count", lambda: cores)
+def test_some_workers_for_each_core_are_allowed_where_memory_is(cores, allowed, host, tuned):
+    host.cores(cores)
     tuned(CLUSTER, worker_bytes=1)
     local._check_number(allowed)
     with pytest.raises(gd.InputError, match=f"ask for {cores}, and at most {allowed}"):

@@ -9,10 +9,10 @@ import stat
 import sys
 import time
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import dask
 import pytest
+from outside import Host
 
 from graphdask.cluster import certificates, tls
 from graphdask.cluster.local import connect
@@ -28,10 +28,8 @@ def folder(tmp_path, monkeypatch):
 @contextmanager
 def later(days):
     """The clock as it will be then."""
-    then = time.time() + 86400 * days
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tls, "time", SimpleNamespace(time=lambda: then, strftime=time.strftime, gmtime=time.gmtime))
-        yield
+        yield Host(patch).clock(tls, time.time() + 86400 * days)
 
 
 def test_a_certificate_is_made_once_for_the_user_alone(folder):

@@ -85,8 +85,8 @@ def test_a_kernel_that_another_process_compiles_is_waited_for_and_loaded(counted
     assert since(before).seconds > 0, "waiting counts as compiling"
 
 
-def test_a_process_that_waits_in_vain_compiles_and_waits_for_nothing_more(counted, monkeypatch, fault, watched):
-    monkeypatch.setattr(once, "LONGEST", 0.02)
+def test_a_process_that_waits_in_vain_compiles_and_waits_for_nothing_more(counted, host, fault, watched):
+    host.clock(once)
     fault(fcntl, "flock", BlockingIOError)
     tries = watched(fcntl, "flock")
     kernel = counted()

@@ -6,11 +6,11 @@ import inspect
 import re
 
 import pytest
-from source_tree import ROOT
+from source_tree import project
 
 from graphdask import engine
 
-PAGE = (ROOT / "docs" / "engine.md").read_text()
+PAGE = (project() / "docs" / "engine.md").read_text()
 CODED = [name for name in engine.__all__ if callable(getattr(engine, name))]
 
 

@@ -109,13 +109,11 @@ def test_a_refused_graph_shows_what_was_done(capsys):
     assert shown(capsys.readouterr().err)[-1][:2] == (0, 4)
 
 
-def test_the_time_left_is_that_of_the_mean_pace(monkeypatch, capsys):
-    now = [100.0]
-    # only where the bar asks: with another time for all, clients of Dask in this process would wait for ever to send
-    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+def test_the_time_left_is_that_of_the_mean_pace(host, monkeypatch, capsys):
+    clock = host.clock(progress, 100.0)
+    monkeypatch.setattr("tqdm.std.time", clock.time)
     with progress.Progress("betweenness", True, goal=(400, "sources")) as bar:
-        now[0] += 30
+        clock.now += 30
         bar.note(0, 70, 9, 10**6, 120.0)
         bar.note(1, 70, 9, 10**6, 100.0)  # the rank that is behind
         bar.draw()

@@ -6,13 +6,32 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numba
 import pytest
+
+
+class Clock:
+    """What a module takes for `time`: the time passes by `now` alone, and where the module sleeps."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = perf_counter = time
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
 
 
 class Host:
@@ -39,6 +58,12 @@ class Host:
         """Numba is configured so, as by its environment variables, which it has read by then."""
         for name, value in settings.items():
             self._patch.setattr(numba.config, name, value)
+
+    def clock(self, module: ModuleType, now: float = 0.0) -> Clock:
+        """A module has another clock: were it that of all, clients of Dask in this process would wait for ever."""
+        clock = Clock(now)
+        self._patch.setattr(module, "time", clock)
+        return clock
 
     def without(self, *modules: str) -> None:
         """Some modules are not installed."""

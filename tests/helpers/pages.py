@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from source_tree import ROOT
+from source_tree import project
 
+ROOT = project()
 README = ROOT / "README.md"
 INDEX = ROOT / "docs" / "index.md"
 DOCS = [

@@ -12,8 +12,9 @@ import scipy.sparse as sp
 
 import graphdask as gd
 from graphdask.errors import OverBudget
-from graphdask.gang import building, columns
+from graphdask.gang import building
 from graphdask.partition.edge_rows import memory
+from graphdask.partition.tuning import PARTITION
 from graphdask.sample import NeighborLoader, Streamed
 
 N, M = 50, 400
@@ -189,11 +190,11 @@ def test_the_memory_for_rows_is_announced(free_memory):
         list(NeighborLoader(G, [2], batch_size=1, batches_per_run=1, placement="partitioned", direction="out"))
 
 
-@pytest.mark.parametrize("wide_ids", [False, True])
-def test_rows_that_32_bits_are_too_few_for_take_64(monkeypatch, wide_ids):
-    monkeypatch.setattr(columns, "rows_given", lambda source: 2**31)
+@pytest.mark.parametrize("width", [32, 64])
+def test_rows_that_32_bits_are_too_few_for_take_64(tuned, width):
+    tuned(PARTITION, narrow_ids=N + 1)  # of which there are more edges than vertices
     for placement in PLACEMENTS:
-        G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N).partition(3, id_width=64 if wide_ids else None)
+        G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N).partition(3, id_width=width)
         of_the_edges(NeighborLoader(G, [3, 2], batch_size=9, placement=placement, bias="weight"), SRC, DST, True)
         held = G.built.parts[0] if placement == "partitioned" else G.replicas.held[0]
         assert held.inward.rows.dtype == np.int64

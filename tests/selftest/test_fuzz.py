@@ -90,9 +90,9 @@ def test_a_case_without_an_end_is_ended(name, slow, monkeypatch, tmp_path):
 
 
 def test_a_target_with_a_clock_of_its_own_says_what_is_late_and_what_is_given_up(monkeypatch, tmp_path):
-    monkeypatch.setattr(cases, "LOOK", 0.1)
     monkeypatch.syspath_prepend(HELPERS)
     target = target_of("failing_targets:Waits")(tmp_path)
+    target.limits = cases.Limits(look=0.1)
     seen = []
     target.late = lambda: seen.append(1) or len(seen) == 3
     assert cases.outcome(target, Choices([1, 701])).kind == "hang"
