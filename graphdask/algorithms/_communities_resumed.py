@@ -18,8 +18,8 @@ from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.partition.build import to_owners
 from graphdask.partition.part import Part
 
-NUMBERS = ("sweeps", "levels", "passes", "of_pass")
-"""Of the state, which are the same on all ranks."""
+OF_STATE, OF_ASCENT = ("passes", "of_pass"), ("sweeps", "levels")
+"""Numbers that are the same on all ranks."""
 
 
 class ResumableCommunities(Resumable):
@@ -29,33 +29,37 @@ class ResumableCommunities(Resumable):
         return {"resolution": self.resolution, "seed": self.seed, "passes": self.passes, "refined": self.refined}
 
     def saved(self: Any, part: Part, state: Any, inbox: Inbox, env: Environment) -> Saved | None:
-        if state.top or state.done:
+        ascent = state.ascent
+        if ascent.top or state.done:
             return None
-        own, bounds = len(state.active), state.level.bounds
+        own, bounds = len(ascent.active), ascent.level.bounds
         label, active = (
-            looked_up(env, bounds, state.at, x) for x in (state.label[:own], state.active.astype(np.int64))
+            looked_up(env, bounds, ascent.at, x) for x in (ascent.label[:own], ascent.active.astype(np.int64))
         )
         ids = part.ids.astype(np.int64)
-        columns = {"at": state.at, "label": label, "active": active}
-        found = {name: looked_up(env, state.base.bounds, ids, column) for name, column in columns.items()}
-        return found, {name: getattr(state, name) for name in NUMBERS}
+        columns = {"at": ascent.at, "label": label, "active": active}
+        found = {name: looked_up(env, ascent.base.bounds, ids, column) for name, column in columns.items()}
+        numbers = {name: getattr(state, name) for name in OF_STATE}
+        return found, numbers | {name: getattr(ascent, name) for name in OF_ASCENT}
 
     def resumed(
         self: Any, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
     ) -> tuple[Any, Messages]:
         state = self.before_levels(part, env)
-        for name in NUMBERS:
-            setattr(state, name, numbers[name])
-        base = state.base
+        ascent = state.ascent
+        for some, names in ((state, OF_STATE), (ascent, OF_ASCENT)):
+            for name in names:
+                setattr(some, name, numbers[name])
+        ascent.refined = self.refined or state.passes > 1
+        base = ascent.base
         ids = part.ids.astype(np.int64)
         at, *given = self._to_owners(env, base.bounds, ids, [columns[name] for name in ("at", "label", "active")])
         level = base
-        if state.levels > 1:
+        if ascent.levels > 1:
             level, at, _ = base.contracted(env, at)
         label, active = self._to_owners(env, level.bounds, at, given)
-        state.level, state.size, state.at = level, level.size, at
-        self.settle(env, state, level, label)
-        state.active = active != 0
+        ascent.at = at
+        ascent.settle(level, label, active != 0)
         return state, self._messages(part, state)
 
     @staticmethod

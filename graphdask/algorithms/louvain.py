@@ -1,13 +1,10 @@
 """Communities of high modularity by the method of Louvain, which are the same on any number of ranks.
 
-A sweep lets each vertex of a level move once to the neighbouring community of the largest gain (_community_moves). It
-has several rounds, each for the vertices of one value of a hash of seed, sweep and vertex; after the first sweep only
-vertices move whose neighbours have moved. A sweep that lowers the modularity is undone. When a sweep gains less than
-LEAST_OF_SWEEP, the communities become the vertices of the next level. When no vertices of a level can join, a pass is
-over, and the next one begins with the vertices of the graph in the communities that were found, until a pass gains less
-than LEAST_OF_PASS. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know
-the modularity, which is exact, and so decide alike. Passes after the first one refine communities before they join, as
-Leiden does: without that, communities that have joined never part again.
+A pass lets the vertices of the graph move, join to communities, and go on as the vertices of the next level, up to the
+highest one (_communities_together). The next pass begins with the vertices of the graph in the communities that were
+found, until a pass gains less than LEAST_OF_PASS. A superstep is a sweep over a level. All ranks know the modularity,
+which is exact, and so decide alike. Passes after the first one refine communities before they join, as Leiden does:
+without that, communities that have joined never part again.
 
 A small level is left to the first rank, whatever the number of ranks and the device: its host moves one vertex after
 the other, up to the highest level (_communities_sequential). A superstep is then a pass. A pass of a small graph
@@ -27,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, add_up, modularity_of, total_of
+from graphdask.algorithms._communities import Arcs, total_of
 from graphdask.algorithms._communities_found import (
     OPTIONS,
     LouvainResult,
@@ -38,11 +35,10 @@ from graphdask.algorithms._communities_found import (
 )
 from graphdask.algorithms._communities_resumed import ResumableCommunities
 from graphdask.algorithms._communities_sequential import FirstRank
-from graphdask.algorithms._community_levels import Level, least_of, looked_up
-from graphdask.algorithms._community_moves import Mover, mixed
+from graphdask.algorithms._communities_together import Ascent
+from graphdask.algorithms._community_levels import looked_up
 from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.algorithms.tuning import COMMUNITIES
-from graphdask.device.backend import Array
 from graphdask.device.counting import count_set
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
@@ -51,39 +47,16 @@ from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
-LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-3, 2e-5, 1e-4
-"""What a pass must gain for another one to follow, as a share of the modularity; the modularity that a pass of one rank
-by itself, and a sweep, must gain."""
+LEAST_OF_PASS, LEAST_ALONE = 1e-3, 2e-5
+"""The gain of a pass that another one follows: as a share of the modularity; of one rank by itself, as modularity."""
 
 
 @dataclass
 class LouvainState:
-    base: Level
-    """The vertices of the graph."""
-    level: Level
-    at: Array
-    """int64: the vertex of `level` that each own vertex of `base` is in."""
-    label: Array
-    """int64 over slots of `level`: the communities."""
-    sums: Array
-    """int64 over own vertices of `level`: the sum of degrees of the community of this number."""
-    active: Array
-    """Which own vertices of `level` move in the next sweep."""
-    first: FirstRank
-    """What the first rank does by itself."""
-    mover: Mover | None = None
-    """Moves of `level`."""
-    quality: float = 0.0
-    """Modularity."""
+    ascent: Ascent
     of_pass: float = -np.inf
     """Modularity before the pass; the first one always gains."""
-    sweeps: int = 0
-    levels: int = 1
     passes: int = 1
-    size: int = 0
-    """Vertices of the highest level."""
-    top: bool = False
-    """Whether no vertices of the highest level join."""
     done: bool = False
 
 
@@ -100,8 +73,6 @@ class Louvain(ResumableCommunities, Primitive[LouvainState]):
     )
     refined = False
     """Whether communities are refined before they join in the first pass, too, as they are in later ones."""
-    rounds = 8
-    """Of a sweep."""
 
     def __init__(self, resolution: float, seed: int, passes: int | None):
         self.resolution, self.seed, self.passes = resolution, seed, passes
@@ -116,112 +87,41 @@ class Louvain(ResumableCommunities, Primitive[LouvainState]):
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
         state = self.before_levels(part, env)
-        self._enter(env, state, state.base, state.base.numbers)
+        state.ascent.begin(state.ascent.base.numbers, self.refined)
         return state, self._messages(part, state)
 
     def before_levels(self, part: Part, env: Environment) -> LouvainState:
         """The state in which each vertex of the graph is on its own. Every rank calls it."""
-        base = Level.first(part, env, Arcs.of(part, env))
-        first = FirstRank(self.resolution, self.seed, self.refined)
-        state = LouvainState(base, base, base.numbers, base.numbers, base.degree, base.numbers, first)
-        state.done = not base.total
-        return state
-
-    def _enter(self, env: Environment, state: LouvainState, level: Level, label: Array) -> None:
-        """Begin with the communities of a level; a small one is left to the first rank."""
-        state.level, state.size = level, level.size
-        state.active = env.xp.ones(len(label), bool)
-        few = COMMUNITIES.few_of_graph if level is state.base else COMMUNITIES.few
-        if level.total and add_up(env, [level.csr.num_edges])[0] <= few:
-            given = None if level is state.base else label
-            up = state.first.up(env, level, given, state.sweeps, self.refined or state.passes > 1)
-            state.quality, state.size, state.sweeps = up.quality, up.size, up.sweeps
-            state.at, state.levels = looked_up(env, level.bounds, state.at, up.at), state.levels + up.levels - 1
-            state.top = True
-            return
-        self.settle(env, state, level, label)
-
-    def settle(self, env: Environment, state: LouvainState, level: Level, label: Array) -> None:
-        """Begin to move vertices of a level from these communities."""
-        state.label, state.sums = level.over_slots(label), level.sums_of(env, label, level.degree)
-        state.mover = Mover.of(env, level, self.resolution)
-        inside, *_ = state.mover.settle(state.label)
-        state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
+        ascent = Ascent.of(part, env, FirstRank(self.resolution, self.seed, self.refined))
+        return LouvainState(ascent, done=not ascent.base.total)
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
-        messages = self._messages(part, state)
-        if not state.top:
-            self._step(env, state)
-        if not state.top:
+        messages, ascent = self._messages(part, state), state.ascent
+        if not ascent.top:
+            ascent.step()
+        if not ascent.top:
             return messages
-        alone = state.first.rows is not None
-        least = LEAST_ALONE if alone else LEAST_OF_PASS * abs(state.quality)
-        if state.quality - state.of_pass < least or state.passes == self.passes:
+        alone = ascent.first.rows is not None
+        least = LEAST_ALONE if alone else LEAST_OF_PASS * abs(ascent.quality)
+        if ascent.quality - state.of_pass < least or state.passes == self.passes:
             state.done, messages.active = True, False
         else:
-            label = state.base.numbers if alone else self._smallest(env, state)
-            state.at, state.levels, state.top = state.base.numbers, 1, False
-            state.of_pass, state.passes = state.quality, state.passes + 1
-            self._enter(env, state, state.base, label)
+            state.of_pass, state.passes = ascent.quality, state.passes + 1
+            ascent.begin(ascent.base.numbers if alone else ascent.smallest(), refined=True)
         return messages
-
-    def _step(self, env: Environment, state: LouvainState) -> None:
-        """Do a sweep; after the last one of a level go on with the level above, if there is one."""
-        level, before, quality = state.level, (state.label.copy(), state.sums.copy()), state.quality
-        moved = self._sweep(env, state)
-        if state.quality < quality:
-            state.quality, (state.label, state.sums) = quality, before
-        if moved and state.quality - quality >= LEAST_OF_SWEEP:
-            return
-        above, number, label = self._above(env, state)
-        if above.size == level.size:
-            state.top = True
-            return
-        state.at, state.levels = looked_up(env, level.bounds, state.at, number), state.levels + 1
-        self._enter(env, state, above, label)
-
-    def _sweep(self, env: Environment, state: LouvainState) -> int:
-        """Let the active vertices move, and return how many of all ranks did."""
-        assert state.mover is not None
-        state.sweeps += 1
-        state.mover.sweep(state.label, state.sums, state.active, mixed(self.seed) + state.sweeps, self.rounds)
-        inside, state.active, moved = state.mover.settle(state.label)
-        state.quality = modularity_of(env, state.level.total, inside, state.sums, self.resolution)
-        return add_up(env, [moved])[0]
-
-    def _smallest(self, env: Environment, state: LouvainState) -> Array:
-        """For each own vertex of `base` the smallest one in the same vertex of `level`."""
-        bounds = np.arange(env.size + 1) * state.size // env.size
-        return least_of(env, bounds, state.at, state.base.numbers)
-
-    def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
-        """The next level, the number there of each own vertex's, and the communities to begin with there.
-
-        Its vertices are the communities, or, in refined passes, their connected groups.
-        """
-        level, mover, own = state.level, state.mover, state.label[: len(state.active)]
-        assert mover is not None
-        if self.refined or state.passes > 1:
-            groups = mover.groups(state.label, mixed(self.seed) - state.sweeps, self.rounds)
-            mover.free_tables()
-            above, number, first = level.contracted(env, groups)
-            if above.size < level.size:
-                return above, number, least_of(env, level.bounds, own[first], above.numbers)
-        mover.free_tables()
-        above, number, _ = level.contracted(env, own)
-        return above, number, above.numbers
 
     def _messages(self, part: Part, state: LouvainState) -> Messages:
         """Say that the run goes on; what a sweep works on is the active vertices of its beginning."""
-        none, indptr, active = part.ids[:0], state.level.csr.indptr, state.active
+        none, indptr, active = part.ids[:0], state.ascent.level.csr.indptr, state.ascent.active
         worked, edges = count_set(active), total_of((indptr[1:] - indptr[:-1])[active])
         return Messages(none, none, {}, not state.done, worked, edges)
 
     def result(self, part: Part, state: LouvainState, env: Environment) -> dict[str, Any]:
-        label = self._smallest(env, state)
-        label = looked_up(env, state.base.bounds, part.ids.astype(np.int64), label).astype(part.vertex_map.dtype)
+        ascent = state.ascent
+        label = looked_up(env, ascent.base.bounds, part.ids.astype(np.int64), ascent.smallest())
+        label = label.astype(part.vertex_map.dtype)
         found = measured(part, env, Arcs.of(part, env), label, self.resolution)
-        return {"label": label, "passes": state.passes, "levels": state.levels} | found
+        return {"label": label, "passes": state.passes, "levels": ascent.levels} | found
 
 
 @algorithm(

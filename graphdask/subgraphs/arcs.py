@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,29 @@ from graphdask.subgraphs.selected import set_keys
 
 BATCH = 1 << 20
 """Entries of rows that are searched together."""
+
+
+@dataclass
+class LowerRows:
+    """The rows of the lower ends of some arcs, each once."""
+
+    first: int
+    """The place of the first arc among those given."""
+    row: Array
+    """The row of each arc."""
+    ptr: Array
+    """int64: where rows begin."""
+    third: Array
+    """Index dtype: the numbers of the neighbours in the rows."""
+    went: Array
+    """int64: the round in which each of these pairs went; 0 if it is left."""
+    below: Array
+    """uint8: 1 if the neighbour is lower than the end."""
+
+    @property
+    def lengths(self) -> Array:
+        """Neighbours in the row of each arc."""
+        return (self.ptr[1:] - self.ptr[:-1])[self.row]
 
 
 @dataclass
@@ -82,13 +106,23 @@ class Arcs:
         came = None if values is None else lookup.send(values)
         return env.xp.searchsorted(self.keys, keys), came
 
-    def triangles(
-        self, part: Part, env: Environment, arcs: Array, kept: Callable[[Array], Array]
-    ) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """The triangles b, a, w of some arcs from b to a lower a, for arcs a to w that are `kept`; a batch at a time.
+    @cached_property
+    def _neighbours(self) -> Array:
+        """The number of the neighbour of each arc."""
+        return self.numbers[self.slot]
 
-        The place of b to a, the number of w, the place of b to w; and of a to w twice the round in which it went, plus
-        1 if w is the lower one. Every rank calls it, and takes all batches.
+    def own_rows(self, arcs: Array) -> LowerRows:
+        """The rows of the lower ends of some arcs, where they stand, on a rank that has the whole graph."""
+        row = self.slot[arcs].astype(np.int64)
+        return LowerRows(0, row, self.indptr, self._neighbours, self.removed, self.lower.view(np.uint8))
+
+    def lower_rows(
+        self, part: Part, env: Environment, arcs: Array, kept: Callable[[Array], Array]
+    ) -> Iterator[LowerRows]:
+        """Copies of the rows of the lower ends of some arcs, with those of their arcs that are `kept`.
+
+        A batch at a time; the owner of a row calls `kept` with places of its arcs. Every rank calls it, and takes all
+        batches.
         """
         xp = env.xp
         ends = xp.cumsum(self.degree[arcs])
@@ -96,8 +130,7 @@ class Arcs:
         cuts = env.backend.to_host(xp.searchsorted(ends, xp.arange(0, total, BATCH))).tolist()
         batches = -env.least(-max(len(cuts), 1))
         for first, last in pairwise([*cuts, *[len(arcs)] * (batches + 1 - len(cuts))]):
-            some = arcs[first:last]
-            wanted, of_each = xp.unique(self.ends(part, some)[1], return_inverse=True)
+            wanted, row = xp.unique(self.ends(part, arcs[first:last])[1], return_inverse=True)
             lookup = RemoteLookup(part, env, wanted)
             begins, bounds = self.indptr[lookup.rows], xp.zeros(len(lookup.rows) + 1, np.int64)
             xp.cumsum(self.indptr[1:][lookup.rows] - begins, out=bounds[1:])
@@ -107,9 +140,21 @@ class Arcs:
             places = places[chosen]
             third, _ = lookup.answer_each(self.ends(part, places)[1], bounds)
             codes, bounds = lookup.answer_each(2 * self.removed[places] + self.lower[places], bounds)
-            begins, lengths = bounds[:-1][of_each], (bounds[1:] - bounds[:-1])[of_each]
-            at = ragged(env, begins, xp.concatenate([bounds[:1], xp.cumsum(lengths)]))
-            arc = xp.repeat(some, lengths)
-            keys = self.keys[arc] // self.n * self.n + third[at]
+            yield LowerRows(first, row, bounds, third, codes >> 1, (codes & 1).astype(np.uint8))
+
+    def triangles(
+        self, part: Part, env: Environment, arcs: Array, kept: Callable[[Array], Array]
+    ) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """The triangles b, a, w of some arcs from b to a lower a, for arcs a to w that are `kept`; a batch at a time.
+
+        The place of b to a, the number of w, the place of b to w, and the round in which a to w went. Every rank calls
+        it, and takes all batches.
+        """
+        xp = env.xp
+        for rows in self.lower_rows(part, env, arcs, kept):
+            lengths = rows.lengths
+            at = ragged(env, rows.ptr[:-1][rows.row], xp.concatenate([rows.ptr[:1], xp.cumsum(lengths)]))
+            arc = xp.repeat(arcs[rows.first : rows.first + len(rows.row)], lengths)
+            keys = self.keys[arc] // self.n * self.n + rows.third[at]
             places, there = places_in(xp, self.keys, keys)
-            yield arc[there], third[at][there], places[there], codes[at][there]
+            yield arc[there], rows.third[at][there], places[there], rows.went[at][there]

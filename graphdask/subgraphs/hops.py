@@ -25,38 +25,10 @@ from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample.sampler import Sampler, owners, routed, sampled
 from graphdask.subgraphs._given import given_sets
 from graphdask.subgraphs._reached import MarkedPairs, SortedPairs, fits, neighbours_of, reached_pairs, split
-from graphdask.subgraphs.result import Ordered
+from graphdask.subgraphs.result import HopsResult
 from graphdask.subgraphs.selected import own_rows, refuse_keys_beyond, words_of
 
 DIRECTIONS = ("out", "in", "both")
-
-
-class HopsResult(Ordered):
-    """Vertices in the order of source, hop and `vertex_ids`, whatever the partitions."""
-
-    columns = ("vertex", "hop", "instance")
-    vertex_valued = ("vertex",)
-    sort_by = ("vertex", "hop", "instance")
-
-    @property
-    def vertex(self) -> np.ndarray:
-        """The caller's id of each vertex that is reached."""
-        return self._column("vertex")
-
-    @property
-    def hop(self) -> np.ndarray:
-        """int32: the number of hops to it from the nearest source; 0 for the source itself."""
-        return self._column("hop")
-
-    @property
-    def instance(self) -> np.ndarray:
-        """int64: the place of the source, or of the array of sources, among those given."""
-        return self._column("instance")
-
-    @property
-    def offsets(self) -> np.ndarray:
-        """int64, shape (sources + 1,): where the vertices of each source begin."""
-        return self._offsets
 
 
 @dataclass

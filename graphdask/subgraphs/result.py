@@ -1,4 +1,4 @@
-"""What functions of this package return: rows in an order of their own, and the edges of subgraphs."""
+"""What functions of this package return, as rows in an order of their own: vertices by hops, and edges of subgraphs."""
 
 from __future__ import annotations
 
@@ -62,6 +62,34 @@ def in_order(columns: Sequence[np.ndarray]) -> bool:
             return False
         tied &= column[1:] == column[:-1]
     return True
+
+
+class HopsResult(Ordered):
+    """Vertices in the order of source, hop and `vertex_ids`, whatever the partitions."""
+
+    columns = ("vertex", "hop", "instance")
+    vertex_valued = ("vertex",)
+    sort_by = ("vertex", "hop", "instance")
+
+    @property
+    def vertex(self) -> np.ndarray:
+        """The caller's id of each vertex that is reached."""
+        return self._column("vertex")
+
+    @property
+    def hop(self) -> np.ndarray:
+        """int32: the number of hops to it from the nearest source; 0 for the source itself."""
+        return self._column("hop")
+
+    @property
+    def instance(self) -> np.ndarray:
+        """int64: the place of the source, or of the array of sources, among those given."""
+        return self._column("instance")
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """int64, shape (sources + 1,): where the vertices of each source begin."""
+        return self._offsets
 
 
 class SubgraphResult(Ordered):

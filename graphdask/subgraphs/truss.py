@@ -1,10 +1,9 @@
 """The k-truss by peeling: remove, round by round, the edges that are in fewer than k - 2 triangles of what is left.
 
 Each pair of neighbours is two arcs, one at the owner of each end; that from the higher end counts the triangles of the
-pair. At first, a kernel counts all (`_support`). In a round, the triangles of the pairs that go are found in the row of
-the lower end, which its owner sends. A triangle that loses several pairs at once is taken off by one of them, that
-which is opposite to the largest vertex. What goes in a round depends on the graph alone. If a rank has the whole graph,
-two kernels do a round (kernels/subgraphs/truss.py).
+pair. At first, a kernel counts all (`_support`). In a round, another finds the triangles of the pairs that go in the
+row of the lower end, which its owner sends (kernels/subgraphs/truss.py). A triangle that loses several pairs at once is
+taken off by one of them, that which is opposite to the largest vertex. What goes in a round depends on the graph alone.
 
 Sources: Cohen, Trusses: cohesive subgraphs for social network analysis (2008); Wang, Cheng, Truss decomposition in
 massive networks (2012).
@@ -39,45 +38,13 @@ from graphdask.subgraphs.selected import Selected, with_edge_columns
 @dataclass
 class TrussState:
     arcs: Arcs
-    support: Array
-    """int64, per arc to a lower neighbour: triangles of the pair that are left."""
-    going: Array
-    """Places of the arcs to lower neighbours that go in the next round."""
-    rounds: int = 0
-    peeling: Peeling | None = None
-    """How a rank that has the whole graph does a round."""
-
-
-@dataclass
-class Peeling:
-    """Rounds by kernels."""
-
-    kernels: Any
     pack: TrussArcs
+    """What the kernels work on; its queue has the arcs of the pairs that went, and last of those that go."""
+    going: Array
+    """Arcs to lower neighbours of the pairs that go in the next round."""
     listed: int
-    """Pairs in the queue, of all rounds."""
-
-    @classmethod
-    def of(cls, part: Part, env: Environment, state: TrussState, k: int) -> Peeling:
-        xp, arcs, listed = env.xp, state.arcs, len(state.going)
-        queue = xp.empty(len(arcs.keys) // 2, np.int64)  # a pair goes once
-        queue[:listed] = state.going
-        pack = TrussArcs(
-            keys=arcs.keys, indptr=arcs.indptr, slot=arcs.slot, lower=arcs.lower.view(np.uint8), number=arcs.numbers,
-            removed=arcs.removed, support=state.support, queue=queue, n=arcs.n, least=k - 2,
-            counters=xp.zeros(len(COUNTS), np.int64),
-        )  # fmt: skip
-        pack.set_counters(listed=listed)
-        return cls(env.kernels("truss", index_t=part.vertex_map.dtype), pack, listed)
-
-    def do(self, going: Array, now: int, env: Environment) -> Array:
-        """Do a round; return which go in the next one."""
-        pack, count = self.pack, len(going)
-        pack.assign(first=self.listed - count, now=now)
-        self.kernels.truss_mark(count, pack)
-        self.kernels.truss_peel(count, pack, per_item=32)
-        before, self.listed = self.listed, pack.read_counters(env.backend).listed
-        return pack.queue[before : self.listed]
+    """Pairs in the queue."""
+    rounds: int = 0
 
 
 class TrussResult(SubgraphResult):
@@ -106,46 +73,44 @@ class Truss(Selected):
         xp, arcs = env.xp, Arcs.of(part, env)
         support = supports(part, env, arcs)
         going = xp.flatnonzero(arcs.lower & (support < self.k - 2))
-        state = TrussState(arcs, support, going)
-        if part.size == 1:
-            state.peeling = Peeling.of(part, env, state, self.k)
-        return state, self._next(part, going)
+        queue = xp.empty(int(arcs.lower.sum()), np.int64)  # a pair goes once
+        queue[: len(going)] = going
+        pack = TrussArcs(
+            keys=arcs.keys, indptr=arcs.indptr, slot=arcs.slot, lower=arcs.lower.view(np.uint8), number=arcs.numbers,
+            removed=arcs.removed, support=support, queue=queue, owned=part.num_owned, n=arcs.n, least=self.k - 2,
+            whole=int(part.size == 1), counters=xp.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
+        pack.set_counters(listed=len(going))
+        state = TrussState(arcs, pack, going, len(going))
+        return state, self._next(part, state)
 
-    def _next(self, part: Part, going: Array) -> Messages:
-        return Messages.none(part.size, active=len(going) > 0, frontier=len(going))
+    def _next(self, part: Part, state: TrussState) -> Messages:
+        return Messages.none(part.size, active=len(state.going) > 0, frontier=len(state.going))
 
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
-        xp, arcs = env.xp, state.arcs
-        state.rounds += 1
-        now, removed = state.rounds, arcs.removed
-        if state.peeling is not None:
-            state.going = state.peeling.do(state.going, now, env)
-            return self._next(part, state.going)
-        removed[state.going] = now
-        high, low = arcs.ends(part, state.going)
-        removed[arcs.at_owners(part, env, low, high)[0]] = now
-        lost = [state.going[:0]]
+        xp, arcs, pack, going, end = env.xp, state.arcs, state.pack, state.going, state.listed
+        state.rounds, removed = state.rounds + 1, arcs.removed
+        now = pack.now = state.rounds
+        removed[going] = now
+        removed[arcs.at_owners(part, env, *arcs.ends(part, going)[::-1])[0]] = now
+        kernels, several = env.kernels("truss", index_t=part.vertex_map.dtype), part.size > 1
 
-        def was_there(some: Array) -> Array:
+        def left(some: Array) -> Array:
             return (removed[some] == 0) | (removed[some] == now)
 
-        for arc, w, place, code in arcs.triangles(part, env, state.going, was_there):
-            b, a = arcs.ends(part, arc)
-            ways = removed[place]
-            mine = (ways == 0) | ((ways == now) & (a < w))  # that of b and w goes too, opposite to a
-            mine &= (code >> 1 != now) | (b < w)
-            left = mine & (ways == 0)
-            local = left & arcs.lower[place]
-            lost.append(place[local])
-            sent = [(w, b, left & ~local)]
-            left, is_lower = mine & (code < 2), code & 1 == 1
-            sent += [(a, w, left & is_lower), (w, a, left & ~is_lower)]
-            holders, others = (xp.concatenate([each[end][each[2]] for each in sent]) for end in (0, 1))
-            lost.append(arcs.at_owners(part, env, holders, others)[0])
-        changed, counts = xp.unique(xp.concatenate(lost), return_counts=True)
-        state.support[changed] -= counts
-        state.going = changed[(removed[changed] == 0) & (state.support[changed] < self.k - 2)]
-        return self._next(part, state.going)
+        for rows in arcs.lower_rows(part, env, going, left) if several else [arcs.own_rows(going)]:
+            holder, other = (xp.empty(2 * int(rows.lengths.sum()) if several else 0, part.ids.dtype) for _ in range(2))
+            pack.assign(row=rows.row, ptr=rows.ptr, third=rows.third, went=rows.went, below=rows.below)
+            pack.assign(first=end - len(going) + rows.first, holder=holder, other=other)
+            kernels.truss_peel(len(rows.row), pack, per_item=32)
+            if several:
+                sent = pack.read_counters(env.backend).sent
+                pack.lost, _ = arcs.at_owners(part, env, holder[:sent], other[:sent])
+                kernels.truss_lose(len(pack.lost), pack)
+                pack.set_counters(sent=0)
+        state.listed = pack.read_counters(env.backend).listed
+        state.going = pack.queue[end : state.listed]
+        return self._next(part, state)
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         csr = part.out

@@ -42,8 +42,8 @@ def verify(context: RankContext, part: Part, primitive: Truss, result: RankResul
         return mine
     support = xp.zeros(len(removed), np.int64)
     never = np.iinfo(np.int64).max
-    for arc, w, place, code in arcs.triangles(part, env, xp.flatnonzero(arcs.lower), lambda some: arcs.lower[some]):
-        rounds = [xp.where(each == 0, never, each) for each in (removed[arc], removed[place], code >> 1)]
+    for arc, w, place, went in arcs.triangles(part, env, xp.flatnonzero(arcs.lower), lambda some: arcs.lower[some]):
+        rounds = [xp.where(each == 0, never, each) for each in (removed[arc], removed[place], went)]
         last = xp.minimum(xp.minimum(rounds[0], rounds[1]), rounds[2])
         counted = rounds[2] == last
         other, _ = arcs.at_owners(part, env, arcs.ends(part, arc)[1][counted], w[counted])

@@ -46,17 +46,24 @@ def test_pairs_go_in_the_rounds_in_which_they_are_in_too_few_triangles(backend, 
     assert len(first) > 3
     assert k > 4 or max(expected.values()) > 1
     queue = np.concatenate([first, np.full(len(pairs) - len(first), POISON)])
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    slot, is_lower = np.array([v for _, v in arcs], dtype), lower.astype(np.uint8)
+    none = np.zeros(0, dtype)
     d = Packed(
-        backend, TrussArcs, keys=np.array([u * n + number[v] for u, v in arcs]),
-        indptr=np.concatenate([[0], np.cumsum([len(row) for row in rows])]), slot=np.array([v for _, v in arcs], dtype),
-        lower=lower.astype(np.uint8), number=number.astype(dtype), removed=np.zeros(len(arcs), np.int64),
-        support=np.array(support), queue=queue, n=n, least=k - 2, counters=np.array([len(first)]),
+        backend, TrussArcs, keys=np.array([u * n + number[v] for u, v in arcs]), indptr=indptr, slot=slot,
+        lower=is_lower, number=number.astype(dtype), removed=np.zeros(len(arcs), np.int64), support=np.array(support),
+        queue=queue, ptr=indptr, third=number.astype(dtype)[slot], below=is_lower, holder=none, other=none, owned=n,
+        n=n, whole=1, least=k - 2, counters=np.array([len(first), 0]),
     )  # fmt: skip
+    d.pack.went = d.pack.removed
+    back = np.array([arcs.index((v, u)) for u, v in arcs])
     kernels, begin, end, now = backend.kernels("truss", index_t=dtype), 0, len(first), 0
     while begin < end:
         now += 1
-        d.pack.assign(first=begin, now=now)
-        kernels.truss_mark(end - begin, d.pack)
+        going = d.host("queue")[begin:end]
+        for some in (going, back[going]):
+            d.pack.removed[backend.from_host(some)] = now
+        d.pack.assign(first=begin, now=now, row=backend.from_host(slot[going].astype(np.int64)))
         kernels.truss_peel(end - begin, d.pack, per_item=32)
         begin, end = end, d.counts().listed
     removed = d.host("removed").tolist()
@@ -64,3 +71,29 @@ def test_pairs_go_in_the_rounds_in_which_they_are_in_too_few_triangles(backend, 
     gone = sum(went > 0 for went in expected.values())
     assert sorted(d.host("queue")[:gone].tolist()) == [i for i in np.flatnonzero(lower).tolist() if removed[i]]
     assert (d.host("queue")[gone:] == POISON).all()
+
+
+def test_triangles_of_pairs_of_other_ranks_are_written_down_and_taken_off_there(backend, dtype):
+    """Own are 0 and 1, neighbours of each other and of the slots 2 and 3; the pair 1, 0 goes."""
+    number, n = np.array([10, 11, 12, 13]), 20
+    slot = np.array([1, 2, 3, 0, 2, 3], dtype)
+    keys = np.repeat([0, n], 3) + number[slot]
+    removed = np.array([1, 0, 0, 1, 0, 0])
+    lower = np.array([0, 0, 1, 1, 0, 1], np.uint8)
+    poison = np.full(4, POISON).astype(dtype)
+    d = Packed(
+        backend, TrussArcs, keys=keys, indptr=np.array([0, 3, 6]), slot=slot, lower=lower, number=number.astype(dtype),
+        removed=removed, support=np.array([POISON, POISON, 2, 0, POISON, 5]), queue=np.array([3, POISON, POISON]),
+        first=0, row=np.zeros(1, np.int64), ptr=np.array([0, 2]), third=np.array([12, 13], dtype),
+        went=np.zeros(2, np.int64), below=np.array([0, 1], np.uint8), holder=poison, other=poison.copy(),
+        lost=np.zeros(0, np.int64), owned=2, n=n, whole=0, now=1, least=2, counters=np.array([1, 0]),
+    )  # fmt: skip
+    kernels = backend.kernels("truss", index_t=dtype)
+    kernels.truss_peel(1, d.pack, per_item=32)
+    assert (d.counts().listed, d.counts().sent) == (2, 2)
+    assert sorted(zip(d.host("holder")[:2].tolist(), d.host("other")[:2].tolist(), strict=True)) == [(12, 10), (12, 11)]
+    assert d.host("support").tolist() == [POISON, POISON, 1, 0, POISON, 4]
+    d.pack.lost = backend.from_host(np.array([5, 5, 5]))
+    kernels.truss_lose(3, d.pack)
+    assert d.host("support").tolist() == [POISON, POISON, 1, 0, POISON, 1]
+    assert d.host("queue").tolist() == [3, 2, 5]
