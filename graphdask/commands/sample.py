@@ -81,7 +81,7 @@ shared_options = stacked(
                       "With a folder as output."),
     click.option("--resume", is_flag=True,
                  help="With --chunk: keep complete chunks in NAME.unfinished if the command breaks off, and go on "
-                      "after those that are there."),
+                      "after those that are there. Where NAME has all of them, nothing is left to do."),
     click.option("--memory", metavar="SIZE",
                  help="Bytes in which each worker samples a .gdl file, besides its samples.  [default: 2GiB]"),
     cluster_options,
@@ -117,7 +117,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     if request.seed is not None and not entry.draws and begin[-1] is None:
         unless = " without --number" if entry.start else ""
         raise InputError(f"--seed is of random numbers, and `sample {entry.name}` draws none{unless}")
-    check_output(request.output, request.overwrite)
+    check_output(request.output, request.overwrite, request.resume)
     own = entry.prepare(own)
     takes = entry.takes_weights(own)
     if request.chunk is not None and (request.output is None or request.output.suffix):

@@ -11,7 +11,7 @@ from graphdask.commands.options import refuse_alone, writable
 from graphdask.errors import InputError
 
 
-def check_output(path: Path | None, overwrite: bool) -> None:
+def check_output(path: Path | None, overwrite: bool, resume: bool = False) -> None:
     """Raise InputError, before any work, where the output cannot be written, or is there."""
     refuse_alone(overwrite, "--output", path)
     if path is None:
@@ -28,7 +28,7 @@ def check_output(path: Path | None, overwrite: bool) -> None:
         return
     from graphdask.sample.result import sample_folder
 
-    sample_folder(path, overwrite)
+    sample_folder(path, overwrite or resume)  # what is there may be the whole output
 
 
 def write(result: Any, path: Path, overwrite: bool) -> None:

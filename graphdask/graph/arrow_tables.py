@@ -175,12 +175,16 @@ def column_of(what: str, values: Any) -> pyarrow.ChunkedArray:
         pass
     if hasattr(getattr(values, "dtype", None), "fill_value"):  # sparse ones of pandas
         values = values.sparse.to_dense() if hasattr(type(values), "iloc") else np.asarray(values)
+    if type(values).__module__.partition(".")[0] == "pandas" and not hasattr(type(values), "iloc"):
+        import pandas
+
+        values = pandas.Series(values)  # NumPy makes floats of whole numbers of which some are missing
     if not hasattr(type(values), "iloc"):
         values = list(values) if isinstance(values, list | tuple) else given_array(what, values)
         if isinstance(values, np.ndarray) and values.ndim != 1:
             raise InputError(f"{what} has the shape {values.shape}; a column has one dimension")
     try:
-        made = pyarrow.array(values, from_pandas=True)
+        made = _of_elements(values)
     except (pyarrow.ArrowException, TypeError, OverflowError, ValueError) as error:
         row = _first_bad(values)
         bad = values.iloc[row] if hasattr(values, "iloc") else values[row]
@@ -192,13 +196,30 @@ def column_of(what: str, values: Any) -> pyarrow.ChunkedArray:
     return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])
 
 
+def _of_elements(values: Any) -> pyarrow.Array | pyarrow.ChunkedArray:
+    """A column of Arrow of what has none of its interfaces; of a list, of a type that has each of its numbers and
+    times, which Arrow would take to be int64 and of microseconds."""
+    if not isinstance(values, list):
+        return pyarrow.array(values, from_pandas=True)
+    try:
+        made = pyarrow.array(values, from_pandas=True)
+    except OverflowError:
+        return pyarrow.array(values, pyarrow.uint64(), from_pandas=True)
+    kind = made.type
+    if pyarrow.types.is_timestamp(kind) and any(getattr(value, "nanosecond", 0) for value in values):
+        return pyarrow.array(values, pyarrow.timestamp("ns", kind.tz), from_pandas=True)
+    if pyarrow.types.is_duration(kind) and any(getattr(value, "nanoseconds", 0) for value in values):
+        return pyarrow.array(values, pyarrow.duration("ns"), from_pandas=True)
+    return made
+
+
 def _first_bad(values: Any) -> int:
     """The first row with which Arrow makes no column of the rows up to it."""
     low, high = 0, len(values)
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            pyarrow.array(values[:middle], from_pandas=True)
+            _of_elements(values[:middle])
             low = middle
         except (pyarrow.ArrowException, TypeError, OverflowError, ValueError):
             high = middle

@@ -12,6 +12,8 @@ from graphdask.errors import InputError, shown
 from graphdask.partition.given import given_array
 
 WEIGHT_DTYPES = ("float64", "float32", "int64", "int32")
+MOST_ID = 2**63 - 1
+"""The largest vertex id, and the largest weight that is a whole number."""
 
 
 def checked_ids(name: str, values: Any) -> np.ndarray:
@@ -27,8 +29,8 @@ def check_ids(name: str, array: Array) -> Array:
     if array.size == 0:
         return xp.zeros(0, np.int64) if array.dtype.kind not in "UOT" else array.astype(object)
     if array.dtype.kind in "iu":
-        if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
-            place = int(xp.argmax(array > np.uint64(np.iinfo(np.int64).max)))
+        if array.dtype.kind == "u" and int(array.max()) > MOST_ID:
+            place = int(xp.argmax(array > np.uint64(MOST_ID)))
             raise InputError(f"{name}[{place}] = {int(array[place])} is above the largest vertex id, 2**63 - 1")
         if array.dtype.kind == "i" and int(array.min()) < 0:
             place = int(xp.argmax(array < 0))
@@ -81,7 +83,7 @@ def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
             if number or isinstance(value, str):
                 kind = "not of the same kind as the others; ids are all whole numbers, or all strings"
             raise InputError(f"{name}[{place}] = {shown(value)} is {kind}")
-        if not 0 <= value <= np.iinfo(np.int64).max:
+        if not 0 <= value <= MOST_ID:
             bound = "negative; vertex ids start at 0" if value < 0 else "above the largest vertex id, 2**63 - 1"
             raise InputError(f"{name}[{place}] = {value} is {bound}")
     return array.astype(np.int64)
@@ -92,14 +94,27 @@ def checked_weights(values: Any, count: int, name: str = "weights") -> np.ndarra
     return None if values is None else check_weights(given_array(name, values), count, name)
 
 
+def _first(array: Array) -> str:
+    """Which of some objects is the first that is no weight, in words."""
+
+    def wrong(value: Any) -> bool:
+        return not isinstance(value, int | float) or (isinstance(value, int) and abs(value) > MOST_ID)
+
+    place = next((place for place, value in enumerate(array) if wrong(value)), 0) if array.dtype.kind == "O" else 0
+    return f" ([{place}] is {shown(array[place])})" if array.size else ""
+
+
 def check_weights(array: Array, count: int, name: str = "weights") -> Array:
     """Check an array of weights, one for each edge; of a dtype that weights may have."""
     xp = module_of(array)
     if array.shape != (count,):
         raise InputError(f"{name} has the shape {array.shape}; one for each of the {count} edges is needed")
     if array.dtype.name not in WEIGHT_DTYPES:
-        if array.dtype.kind not in "iufb" or (array.dtype.kind == "u" and array.size and int(array.max()) > 2**63 - 1):
-            raise InputError(f"{name} has the dtype {array.dtype}; weights are whole numbers or floats")
+        if array.dtype.kind not in "iufb":
+            raise InputError(f"{name} has the dtype {array.dtype}; weights are whole numbers or floats{_first(array)}")
+        if array.dtype.kind == "u" and array.size and int(array.max()) > MOST_ID:
+            place = int(xp.argmax(array > np.uint64(MOST_ID)))
+            raise InputError(f"{name}[{place}] = {int(array[place])} is above 2**63 - 1; give the weights as floats")
         array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
     if array.dtype.kind == "f" and bool(xp.isnan(array).any()):
         raise InputError(f"{name}[{int(xp.argmax(xp.isnan(array)))}] is NaN; every edge needs a weight")

@@ -1,7 +1,8 @@
 """More columns of edges in text with a header, which Arrow reads in a second pass and writes beside the ends.
 
-Arrow infers the types: whole numbers, floats, truth values, dates, times, and strings. An empty field is null, and so
-are words such as `NA`, but for `nan`, which is a float; quoted fields are strings as they are.
+Arrow infers the types: whole numbers, floats, truth values, dates, times, and strings. Whole numbers that need uint64,
+which Arrow takes for floats, are read once more. An empty field is null, and so are words such as `NA`, but for `nan`,
+which is a float; quoted fields are strings as they are.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Ch
     try:
         with source.open() as stream:
             table = _parsed(stream, source, layout, names, bare)
+        for name in filter(lambda name: _beyond_int64(table[name]), names):
+            table = _with_wide(table, name, source, layout, bare)
     except pa.ArrowException as error:
         raise FormatError(f"edge_columns: {str(error)[:300]}", source.path) from None
     if table.num_rows != rows:
@@ -61,6 +64,29 @@ def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Ch
         )
     budget().refuse_bytes(table.nbytes, "the columns of its edges take")
     return table
+
+
+def _beyond_int64(column: Any) -> bool:
+    """Whether Arrow may have read whole numbers of 64 bits without a sign as floats."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_float64(column.type):
+        return False
+    ends = compute.min_max(column).as_py()
+    return ends["max"] is not None and ends["min"] >= 0 and 2.0**63 <= ends["max"] <= 2.0**64
+
+
+def _with_wide(table: Any, name: str, source: Source, layout: Layout, bare: bool) -> Any:
+    """The table with a column as uint64, if all of its values are such."""
+    import pyarrow as pa
+
+    try:
+        with source.open() as stream:
+            column = _parsed(stream, source, layout, [name], bare, {name: pa.uint64()})[name]
+    except pa.ArrowInvalid:
+        return table
+    return table.set_column(table.column_names.index(name), name, column)
 
 
 def names_of_text(source: Source, layout: Layout, request: Request, chosen: Chosen) -> list[str]:
@@ -102,7 +128,7 @@ def refuse_beyond_memory(source: Source, layout: Layout, request: Request, chose
         budget().refuse_bytes(int(rows * each), f"about {rows:,} edges with the columns {listed} need")
 
 
-def _parsed(stream: IO[bytes], source: Source, layout: Layout, names: list[str], bare: bool) -> Any:
+def _parsed(stream: IO[bytes], source: Source, layout: Layout, names: list[str], bare: bool, types: Any = None) -> Any:
     """The columns of these names, of the text in a stream."""
     from pyarrow import csv
 
@@ -116,7 +142,11 @@ def _parsed(stream: IO[bytes], source: Source, layout: Layout, names: list[str],
         read_options=csv.ReadOptions(column_names=called, block_size=BLOCK),
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(
-            include_columns=names, null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
+            include_columns=names,
+            column_types=types,
+            null_values=NULLS,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         ),
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import KeysView, Mapping, ValuesView
+from operator import countOf
 from typing import Any
 
 import numpy as np
@@ -73,38 +74,70 @@ def _of_host(name: str, values: Any) -> np.ndarray:
         if isinstance(values, range) and values and max(map(abs, (values.start, values.stop, values.step))) < 2**63:
             return np.arange(values.start, values.stop, values.step, dtype=np.int64)
         if hasattr(type(values), "to_arrow") and hasattr(values, "__arrow_array__"):  # strings of cuDF
-            return np.asarray(values.to_arrow())
-        return np.asarray(values) if hasattr(values, "__array__") or not is_array(values) else _exported(values)
+            return of_arrow(values.to_arrow())
+        if hasattr(values, "__array__") and not _is_arrow(values):
+            return _of_protocol(values)
+        return _exported(values) if is_array(values) else np.asarray(values)
     except Exception as error:
         raise InputError(f"{name} is no array: {_reason(values, error)}") from error
 
 
+def _is_arrow(values: Any) -> bool:
+    return type(values).__module__.partition(".")[0] == "pyarrow"
+
+
+def _of_protocol(values: Any) -> np.ndarray:
+    """What NumPy makes of an object; Arrow of those columns of pandas whose types NumPy has not."""
+    try:
+        return np.asarray(values)
+    except NotImplementedError:
+        if not hasattr(values, "__arrow_c_stream__"):
+            raise
+    return _exported(values)
+
+
 def _of_elements(values: list[Any] | tuple[Any, ...]) -> np.ndarray:
     """An array of a list, by the kinds of its elements: NumPy asks each of many more questions."""
-    numbers = small_numbers(values)
+    numbers = plain_numbers(values)
     if numbers is not None:
         return numbers
     kinds = set(map(type, values))
-    if len(kinds) == 1 and issubclass(kind := next(iter(kinds)), np.integer) and np.dtype(kind).kind in "iu":
-        return np.frombuffer(b"".join(values), kind).copy()
-    if kinds == {int}:
-        try:
-            return np.fromiter(values, np.int64, len(values))
-        except OverflowError:
-            return np.asarray(values)
+    if kinds and all(kind is int or _whole(kind) for kind in kinds):
+        return _of_whole_numbers(values if kinds == {int} else list(map(int, values)))
     if any(issubclass(kind, str) for kind in kinds):
         return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
     return np.asarray(values)
 
 
-def small_numbers(values: list[Any] | tuple[Any, ...]) -> np.ndarray | None:
-    """Return the numbers of a list or tuple of plain ints of 32 bits, as int64; None if an element is anything else.
+def _of_whole_numbers(values: list[Any] | tuple[Any, ...]) -> np.ndarray:
+    """An array of ints that has each of them: of int64, uint64 or objects. NumPy makes floats of some above 2**63."""
+    for dtype in (np.int64, np.uint64):
+        try:
+            return np.fromiter(values, dtype, len(values))
+        except OverflowError:
+            continue
+    return np.array(values, object)
+
+
+def _whole(kind: type) -> bool:
+    """Whether values of a type are whole numbers of NumPy; durations are a kind of its integers, and are none."""
+    return issubclass(kind, np.integer) and np.dtype(kind).kind in "iu"
+
+
+def plain_numbers(values: list[Any] | tuple[Any, ...]) -> np.ndarray | None:
+    """Return the numbers of a list or tuple that has only plain ints of 32 bits, as int64, or only NumPy's integers of
+    one type, as that; None for any other.
 
     Marshalling writes a byte for the type of each element before its value, so one pass in C checks both. NumPy would
     make numbers of floats and bools too, and asking for the type of each takes as long as its value.
     """
     ends = (values[0], values[-1]) if values else ()
-    if not ends or not all(type(end) is int and -(2**31) <= end < 2**31 for end in ends):
+    if not ends:
+        return None
+    kind = type(ends[0])
+    if _whole(kind):
+        return np.frombuffer(b"".join(values), kind).copy() if countOf(map(type, values), kind) == len(values) else None
+    if not all(type(end) is int and -(2**31) <= end < 2**31 for end in ends):
         return None
     try:
         written = marshal.dumps(values, 2)  # the version without references between elements
@@ -126,8 +159,18 @@ def _exported(values: Any) -> np.ndarray:
         made = make(values)
         if pyarrow.types.is_struct(made.type):
             raise TypeError(f"it is a table; give one of its columns, such as {made.type.field(0).name!r}")
-        return np.asarray(made)
+        return of_arrow(made)
     return np.from_dlpack(values)
+
+
+def of_arrow(column: Any) -> np.ndarray:
+    """Return the values of an array of Arrow; of a dictionary those that it stands for, with None or NaN for nulls, for
+    which pyarrow gives the first of the dictionary if there are chunks."""
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return np.asarray(column)
 
 
 def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:

@@ -378,7 +378,7 @@ def checked_length(length: Any) -> int:
     return steps
 
 
-def expected_reuse(G: Graph, starts: Any, length: Any, walks_per_start: Any) -> float:
+def expected_reuse(G: Graph, starts: np.ndarray | range, length: Any, walks_per_start: Any) -> float:
     """About how often walks draw an edge of each vertex, for each edge."""
     steps = checked_length(length) * max(integer("walks_per_start", walks_per_start), 0) * _size(starts)
     return steps / max(stored_edges(G), 1)
@@ -389,5 +389,10 @@ def stored_edges(G: Graph) -> int:
     return int(G.source.num_edges * (1 if G.directed else 2))
 
 
-def _size(starts: Any) -> int:
-    return len(starts) if isinstance(starts, range) else given_array("starts", starts).size
+def given_starts(starts: Any) -> np.ndarray | range:
+    """Where walks start as an array; a range as it is."""
+    return starts if isinstance(starts, range) else given_array("starts", starts)
+
+
+def _size(starts: np.ndarray | range) -> int:
+    return len(starts) if isinstance(starts, range) else starts.size

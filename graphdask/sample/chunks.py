@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from graphdask import execute
 from graphdask.device.limits import refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
-from graphdask.interface.kinds import whole
+from graphdask.interface.kinds import flag, whole
 from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import Timer
 from graphdask.sample.result import Samples, sample_folder
 from graphdask.sample.sampler import Planned, numbered, planning
-from graphdask.sample.unfinished import unfinished
+from graphdask.sample.unfinished import Unfinished, complete, unfinished
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,15 @@ class Chunks:
             Replace an existing folder of samples once the new one is complete. Default: raise OutputExists.
         resume : bool
             Keep complete chunks in the folder `PATH.unfinished` if the call does not come to its end, and go on after
-            those that are there. The last one of them is drawn again and compared. Default: begin with the first chunk,
-            and leave nothing where the call fails.
+            those that are there. The last one of them is drawn again and compared. If the folder itself has all chunks
+            of the call, nothing else is drawn and nothing written. Default: begin with the first chunk, and leave
+            nothing where the call fails.
 
         Raises
         ------
         OutputExists
-            If the folder is not empty and `overwrite` is False, or if it holds anything but samples.
+            If the folder is not empty and `overwrite` is False, or if it holds anything but samples. With `resume`,
+            only if it does not hold the samples of this call.
         InputError
             If the folder cannot be written, or if the complete chunks are of another call.
         WriteError
@@ -120,26 +122,43 @@ class Chunks:
                 raise InputError(f"{name}={shown(value)} is neither True nor False")
         instances = self.sampler.instances
         refuse_beyond_disk(path, f"the samples of {instances:,} instances", instances, "draw fewer")
-        out, timer = sample_folder(path, overwrite), Timer()
+        timer = Timer()
+        overwrite = flag("overwrite", overwrite)
+        out = replace(sample_folder(path, overwrite or resume), overwrite=overwrite)
         sampler = self.sampler
         if edge_rows and sampler.gives_edges:
             sampler = numbered(copy.copy(sampler), True)
-        digits, last = max(5, len(str(len(self) - 1))), (None, "")
+
+        def ready(samples: Samples) -> Samples:
+            if verify:
+                samples.verify()
+            return samples.with_edges() if edge_rows else samples
+
+        def last_one() -> Samples:
+            begin = sampler.first + (len(self) - 1) * self.chunk
+            (samples,) = self._drawn(sampler.chunk(begin, sampler.last) if begin else sampler)
+            return ready(samples)
+
+        digits = max(5, len(str(len(self) - 1)))
+        last: tuple[Any, str] = None, ""
+        found = complete(out, len(self), digits, last_one) if resume else None
+        if found is not None:
+            return self._written(found[0], timer, found[1].stats, found[1].placement)
         with unfinished(out, resume, digits) as chunks:
             first = max(len(chunks.done) - 1, 0)  # the last complete one is drawn again
             if first:
                 sampler = sampler.chunk(sampler.first + first * self.chunk, sampler.last)
             for number, samples in enumerate(self._drawn(sampler), first):
-                if verify:
-                    samples.verify()
-                if edge_rows:
-                    samples = samples.with_edges()
+                samples = ready(samples)
                 chunks.take(number, samples)
                 last = samples.stats, samples.placement
                 del samples
+        return self._written(chunks, timer, *last)
+
+    def _written(self, chunks: Unfinished, timer: Timer, stats: Any, placement: str) -> Written:
         rows, edges = (sum(counts) for counts in zip(*chunks.done, strict=True))
         spent = timer.seconds, timer.compiled.seconds
-        return Written(out.path, len(self), self.sampler.instances, rows, edges, *spent, *last)
+        return Written(chunks.out.path, len(self), self.sampler.instances, rows, edges, *spent, stats, placement)
 
     def __repr__(self) -> str:
         return f"<Chunks: {self.sampler.name} of {self.sampler.instances:,} instances, {self.chunk:,} at a time>"

@@ -21,7 +21,7 @@ from graphdask.graph.type_names import EdgeType
 from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import checked_seed, choice, whole
 from graphdask.interface.parameters import documented
-from graphdask.partition.given import given_array, given_sequence, small_numbers
+from graphdask.partition.given import given_array, given_sequence, plain_numbers
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
@@ -367,7 +367,7 @@ def arrays_of_seeds(seeds: Any, name: str = "seeds") -> np.ndarray | list[np.nda
         if array.dtype != object or not any(_has_axes(name, of_one) for of_one in array):
             return array
         seeds = list(array)  # such as a Series of arrays
-    numbers = small_numbers(seeds) if type(seeds) in (list, tuple) else None
+    numbers = plain_numbers(seeds) if type(seeds) in (list, tuple) else None
     if numbers is not None:
         return numbers
     each = (

@@ -33,6 +33,8 @@ from graphdask.sample._edge_weights import weights_at
 
 MARK = b"graphdask"
 """In the metadata of the Parquet files of samples, which only then are replaced."""
+EDGES = b"graphdask.edges"
+"""Beside it the edges that the run went along, of which a file has the rows of a worker."""
 PART = re.compile(r"part-\d{5,}(-\d{5,})?\.parquet")
 """Their names."""
 
@@ -305,7 +307,8 @@ class Samples(EdgeTable, DaskValues):
     def write_into(self, folder: Path, prefix: str, out: FolderOutput) -> int:
         """Write Parquet files into a folder that becomes an output; how many rows they have together."""
         ids = {name: self.graph.ids if name in self.vertex_valued else None for name in self.columns}
-        return sum(self.parts.fetch(_WriteParquet(str(folder), prefix, ids, str(out.path), out.left)))
+        edges = int(self.stats.edges)
+        return sum(self.parts.fetch(_WriteParquet(str(folder), prefix, ids, edges, (str(out.path), out.left))))
 
     def _repr_html_(self) -> str:
         """The run and the first rows, which the workers send."""
@@ -369,13 +372,13 @@ def _no_samples(folder: Path, names: set[str]) -> set[str]:
     return {name for name in names if not (PART.fullmatch(name) and own(name))}
 
 
-def write_table(columns: dict[str, np.ndarray], file: Path) -> None:
-    """Write a Parquet file of samples, which says that it is one."""
+def write_table(columns: dict[str, np.ndarray], file: Path, more: dict[bytes, bytes] | None = None) -> None:
+    """Write a Parquet file of samples, which says that it is one, with more metadata."""
     import pyarrow
     import pyarrow.parquet
 
     table = pyarrow.table({name: arrow_column(column) for name, column in columns.items()})
-    pyarrow.parquet.write_table(table.replace_schema_metadata({MARK: b"samples"}), file)
+    pyarrow.parquet.write_table(table.replace_schema_metadata({MARK: b"samples"} | (more or {})), file)
 
 
 class _CountRows:
@@ -391,8 +394,8 @@ class _CountRows:
 class _WriteParquet:
     """Writes a rank's rows."""
 
-    def __init__(self, folder: str, prefix: str, ids: dict[str, Any], named: str, left: str):
-        self.folder, self.prefix, self.ids, self.named, self.left = folder, prefix, ids, named, left
+    def __init__(self, folder: str, prefix: str, ids: dict[str, Any], edges: int, failing: tuple[str, str]):
+        self.folder, self.prefix, self.ids, self.edges, self.failing = folder, prefix, ids, edges, failing
 
     def __call__(self, value: Any) -> int:
         arrays = {name: CallerColumn(name, ids)(value) for name, ids in self.ids.items()}
@@ -400,6 +403,6 @@ class _WriteParquet:
         rank = value.values["rank"]
         if rows or rank == 0:
             file = Path(self.folder) / f"{self.prefix}-{rank:05d}.parquet"
-            with readable_write(self.named, self.left):
-                write_table(arrays, file)
+            with readable_write(*self.failing):
+                write_table(arrays, file, {EDGES: b"%d" % self.edges})
         return rows

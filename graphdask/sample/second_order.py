@@ -37,6 +37,7 @@ from graphdask.sample._walkers import (
     checked_length,
     checked_starts,
     expected_reuse,
+    given_starts,
     threads_for,
     together_for,
 )
@@ -225,6 +226,7 @@ def node2vec(
     p, q = _parameter("p", p), _parameter("q", q)
     counts = G.weighted if weighted is None else flag("weighted", weighted)
     bias = "weight" if counts else None
+    starts = given_starts(starts)
     kind = method_for(bias, method, expected_reuse(G, starts, length, walks_per_start))
     where = checked_placement(placement)
     numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)

@@ -1,7 +1,8 @@
 """Chunks of samples in a folder that is not complete yet, and those that a call broke off after.
 
 Beside the files of a chunk, `part-CHUNK-WORKER.parquet`, stands `chunk-CHUNK.json` once all of them are written, with
-their lengths and what was drawn. What has none is removed before a call goes on.
+their lengths and what was drawn. What has none is removed before a call goes on. A folder that is complete has the
+files alone, whose metadata say what was drawn.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError
+from graphdask.io._put import UNFINISHED, exists, new_name
 from graphdask.io.outputs import FolderOutput, readable_write
+from graphdask.sample.result import EDGES
 
 ENDING = ".unfinished"
 """Of the name of the folder beside the one that is to be written."""
@@ -72,19 +75,40 @@ class Unfinished:
         for mark in self.folder.glob("chunk-*.json"):
             mark.unlink()
 
-    def _compare(self, number: int, samples: Any) -> None:
+    def find_complete(self, count: int) -> bool:
+        """Whether the folder has each of so many chunks, and nothing else."""
         import pyarrow
         import pyarrow.parquet
 
-        samples.write_into(self.folder, AGAIN, self.out)
-        again = sorted(self.folder.glob(f"{AGAIN}-*.parquet"))
+        others = {name for name in os.listdir(self.folder) if not UNFINISHED.fullmatch(name)}
+        for number in range(count):
+            files = self._files(number)
+            try:
+                found = [pyarrow.parquet.read_metadata(file) for file in files]
+                rows, edges = sum(each.num_rows for each in found), int(found[0].metadata[EDGES])
+            except (OSError, pyarrow.ArrowException, LookupError, TypeError, ValueError):
+                return False
+            self.done.append((rows, edges))
+            others -= {file.name for file in files}
+        return not others
+
+    def holds(self, number: int, samples: Any, into: Path) -> bool:
+        """Whether the files of a chunk hold these samples, which are written to a folder for that."""
+        import pyarrow
+        import pyarrow.parquet
+
+        samples.write_into(into, AGAIN, self.out)
+        again = sorted(into.glob(f"{AGAIN}-*.parquet"))
         found, expected = (
             pyarrow.concat_tables([pyarrow.parquet.read_table(file) for file in files]).combine_chunks()
             for files in (again, self._files(number))
         )
         for file in again:
             file.unlink()
-        if not found.equals(expected):
+        return bool(found.equals(expected))
+
+    def _compare(self, number: int, samples: Any) -> None:
+        if not self.holds(number, samples, self.folder):
             raise InputError(
                 f"{self.folder} holds chunks of another call: of chunk {number} the rows differ; remove that folder, "
                 f"or repeat the call that it is of"
@@ -98,6 +122,42 @@ class Unfinished:
 
     def _mark(self, number: int) -> Path:
         return self.folder / f"chunk-{number:0{self.digits}d}.json"
+
+
+def complete(out: FolderOutput, count: int, digits: int, last: Callable[[], Any]) -> tuple[Unfinished, Any] | None:
+    """The chunks of an output that is complete, and the last of them drawn again; None if there is more to do.
+
+    Parameters
+    ----------
+    out : FolderOutput
+    count : int
+        Chunks of the call.
+    digits : int
+        Of their numbers in names of files.
+    last : callable
+        Draws the last chunk.
+
+    Raises
+    ------
+    OutputExists
+        If the output holds samples of another call, and may not be replaced.
+    """
+    broken_off = out.target.with_name(out.target.name + ENDING).exists()
+    if not out.target.exists() or not os.listdir(out.target):
+        return None
+    chunks = Unfinished(out.target, out, digits)
+    if not broken_off and chunks.find_complete(count):
+        samples, into = last(), new_name(out.target)
+        with readable_write(out.path, ""):
+            into.mkdir()
+        try:
+            if chunks.holds(count - 1, samples, into):
+                return chunks, samples
+        finally:
+            shutil.rmtree(into, ignore_errors=True)
+    if not out.overwrite:
+        raise exists(out.path)
+    return None
 
 
 @contextmanager

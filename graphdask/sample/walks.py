@@ -35,6 +35,7 @@ from graphdask.sample._walkers import (
     checked_length,
     checked_starts,
     expected_reuse,
+    given_starts,
     threads_for,
     together_for,
 )
@@ -247,6 +248,7 @@ def random_walk(
     [[10, 20, 30], [30, 40, -1]]
     """
     checked_graph(G)
+    starts = given_starts(starts)
     kind = method_for(bias, method, expected_reuse(G, starts, length, walks_per_start))
     restart, jump = probability("restart", restart), probability("jump", jump)
     if restart + jump > 1:

@@ -13,7 +13,7 @@ from foreign_arrays import OnDevice, WithArrow, WithDlpack, WithStream
 import graphdask as gd
 from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskError, InputError, MissingDependency
-from graphdask.partition.given import given_array, given_where_it_is, small_numbers
+from graphdask.partition.given import given_array, given_where_it_is, plain_numbers
 
 VERTICES, EDGES = 60, 300
 
@@ -122,6 +122,37 @@ def test_missing_ids_are_named(kind, values):
         gd.from_edges(HOST[kind](values), HOST[kind](values))
 
 
+def in_chunks(values: list[Any], kind: Any) -> Any:
+    pa = pytest.importorskip("pyarrow")
+    return pa.chunked_array([pa.array(values[:2], kind), pa.array(values[2:], kind)])
+
+
+@pytest.mark.parametrize("of", [lambda column: column, WithStream], ids=["pyarrow", "stream"])
+@pytest.mark.parametrize("values", [[5, None, 7], ["x", None, "y"]], ids=["numbers", "names"])
+def test_a_missing_category_is_none_of_the_others(of, values):
+    column = of(in_chunks(values, None).dictionary_encode())
+    with pytest.raises(InputError, match=r"src\[1\].* is missing"):
+        gd.from_edges(column, [0, 1, 2])
+    with pytest.raises(InputError, match=r"weights"):
+        gd.from_edges([0, 1, 2], [1, 2, 0], column)
+    assert gd.from_edges([0, 1, 2], [1, 2, 0], edge_columns={"c": column}).edge_column("c").tolist() == values
+
+
+def test_columns_of_pandas_with_views_of_strings_are_taken():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    names = pd.Series(["a", "b" * 30], dtype=pd.ArrowDtype(pa.string_view()))
+    assert gd.from_edges(names, names).vertex_ids.tolist() == ["a", "b" * 30]
+
+
+@pytest.mark.parametrize(
+    ("weights", "named"),
+    [([1, None, 3], r"\[1\] is None"), ([2**70, 1, 2], r"\[0\] is 1180"), (["4", "5"], r"\[0\] is '4'")],
+)
+def test_a_weight_that_is_no_number_is_named(weights, named):
+    with pytest.raises(InputError, match=f"weights are whole numbers or floats .{named}"):
+        gd.from_edges([0] * len(weights), [1] * len(weights), weights)
+
+
 def test_a_device_array_stays_where_it_is(of_device):
     there = of_device(np.arange(5))
     found = given_where_it_is("seeds", there)
@@ -150,7 +181,7 @@ def test_what_cupy_refuses_says_why(monkeypatch):
 @pytest.mark.parametrize(
     "values",
     [range(5), range(7, 2, -2), range(0), [3, 1], (2**62, 2**63 - 1), [2**63], [True, 4], [1.5, 2], [],
-     [4, True, 2], [4, 2.5, 7], (-(2**31), 2**31 - 1), [0, 2**31, 1], [1, 2**70, 0], [1, np.uint64(2**63 + 1)],
+     [4, True, 2], [4, 2.5, 7], (-(2**31), 2**31 - 1), [0, 2**31, 1], [1, 2**70, 0],
      [3, np.int64(4), 5], [np.uint8(3), np.uint8(255)], [np.int64(3), np.uint8(4)], [np.float32(1), np.float32(2)],
      [np.uint64(2**63 + 5)] * 2, [np.timedelta64(3, "s")] * 2, [1, [2][0], 1j], [105] * 5],
     ids=str,
@@ -161,12 +192,35 @@ def test_sequences_become_what_numpy_makes_of_them(values):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([2**63 + 5, 1], np.uint64), ([1, np.uint64(2**63 + 1)], np.uint64), ([2**63 - 1, np.int8(-1)], np.int64),
+     ([2**63 + 5, -1], object), ([2**64, 1], object)],
+    ids=str,
+)  # fmt: skip
+def test_whole_numbers_of_a_list_stay_as_they_are(values, dtype):
+    found = given_array("seeds", values)
+    assert (found.dtype, found.tolist()) == (dtype, [int(value) for value in values])
+
+
+@pytest.mark.parametrize("wide", [2**63 + 5, 2**64 - 1, 2**64, np.uint64(2**63)], ids=str)
+def test_ids_and_weights_that_64_bits_do_not_hold_are_named(wide):
+    for src, dst, name in (([wide], [1], "src"), ([1, 2], [3, wide], "dst")):
+        with pytest.raises(InputError, match=rf"{name}\[{len(src) - 1}\] = {wide} is above the largest vertex id"):
+            gd.from_edges(src, dst)
+    if wide < 2**64:
+        with pytest.raises(
+            InputError, match=rf"weights\[1\] = {wide} is above 2\*\*63 - 1; give the weights as floats"
+        ):
+            gd.from_edges([0, 1], [1, 2], [3, wide])
+
+
 @pytest.mark.parametrize("value", [True, None, 2.0, "7", b"7", 2**31, np.int64(7), np.array([7]), (7,), 1j, object()])
-def test_only_plain_small_numbers_are_read_in_one_pass(value):
-    for some in ([7, value, 7], (7, value, 7), [value], []):
-        assert small_numbers(some) is None
+def test_only_plain_plain_numbers_are_read_in_one_pass(value):
+    for some in ([7, value, 7], (7, value, 7), [np.uint8(7), value], []):
+        assert plain_numbers(some) is None
     np.testing.assert_array_equal(
-        small_numbers([7, -(2**31), 2**31 - 1, 0x69696969]), [7, -(2**31), 2**31 - 1, 0x69696969]
+        plain_numbers([7, -(2**31), 2**31 - 1, 0x69696969]), [7, -(2**31), 2**31 - 1, 0x69696969]
     )
 
 

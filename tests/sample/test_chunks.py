@@ -13,7 +13,7 @@ import pytest
 import graphdask as gd
 from graphdask import sample
 from graphdask.display.tuning import DISPLAY
-from graphdask.errors import InputError, OverBudget, Unsupported, VerificationError
+from graphdask.errors import InputError, OutputExists, OverBudget, Unsupported, VerificationError
 from graphdask.sample import Samples, in_chunks
 
 G = gd.from_edges(*gd.generate.preferential_attachment(300, 4, seed=2).edges()[:2], directed=False)
@@ -143,6 +143,44 @@ def test_chunks_of_another_call_are_refused_and_stay(tmp_path, fault):
         with pytest.raises(InputError, match="holds chunks of another call: of chunk 1 the rows differ"):
             in_chunks(sample.random_walk, G, STARTS, **given).to_parquet(path, resume=True)
         assert sorted(file.name for file in (tmp_path / "walks.unfinished").iterdir()) == kept
+
+
+@pytest.mark.parametrize("given", [{}, {"edge_rows": True}, {"verify": True, "overwrite": True}], ids=str)
+def test_a_call_whose_folder_is_complete_draws_its_last_chunk_alone(given, tmp_path, watched):
+    path = tmp_path / "walks"
+    made = in_chunks(sample.random_walk, G.partition(2), STARTS, 9, chunk=10).to_parquet(path, resume=True, **given)
+    before = {file: file.stat().st_mtime_ns for file in path.iterdir()}
+    drawn = watched(Samples, "write_into", lambda samples, folder, prefix, out: samples.sampler.first)
+    found = in_chunks(sample.random_walk, G.partition(3), STARTS, 9, chunk=10).to_parquet(path, resume=True, **given)
+    assert drawn == [40]
+    assert {file: file.stat().st_mtime_ns for file in path.iterdir()} == before
+    assert [file.name for file in tmp_path.iterdir()] == ["walks"]
+    for name in ("path", "chunks", "instances", "rows", "edges", "placement"):
+        assert getattr(found, name) == getattr(made, name)
+
+
+@pytest.mark.parametrize("given", [{"seed": 4}, {"length": 8}, {"chunk": 11}, {"chunk": 43}], ids=str)
+def test_a_complete_folder_of_another_call_is_replaced_only_where_that_is_asked(given, tmp_path):
+    path, given = tmp_path / "walks", {"chunk": 10, "length": 9} | given
+    in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(path, resume=True)
+    before = folder_of(path)
+    chunks = in_chunks(sample.random_walk, G, STARTS, **given)
+    with pytest.raises(OutputExists, match="exists; pass overwrite=True"):
+        chunks.to_parquet(path, resume=True)
+    assert folder_of(path) == before
+    chunks.to_parquet(path, resume=True, overwrite=True)
+    options = {name: value for name, value in given.items() if name != "chunk"}
+    assert folder_of(path)["walks"] == sample.random_walk(G, STARTS, **options).walks.tolist()
+    assert [file.name for file in tmp_path.iterdir()] == ["walks"]
+
+
+def test_a_folder_that_lacks_a_chunk_is_not_complete(tmp_path):
+    path = tmp_path / "walks"
+    chunks = in_chunks(sample.random_walk, G, STARTS, 9, chunk=10)
+    chunks.to_parquet(path)
+    next(path.glob("part-00002-*.parquet")).unlink()
+    with pytest.raises(OutputExists):
+        chunks.to_parquet(path, resume=True)
 
 
 def test_no_instances_make_an_empty_file(tmp_path):
