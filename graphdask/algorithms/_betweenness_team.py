@@ -114,7 +114,8 @@ class TeamBatches(TeamRun):
             at.CANDIDATES: candidates.own, at.GHOST_QUEUE: candidates.ghosts, at.LONG_ROWS: candidates.hubs,
             at.COUNTERS: self.counters, at.VOTES: votes[0], at.REPORTED: votes[1], at.ROW - 1: None,
         }  # fmt: skip
-        kernels = env.kernels("betweenness_team", cooperative=True, index_t=dtype, mask_t=mask)
+        types = {"index_t": dtype, "mask_t": mask, "team_alone": int(part.size == 1)}
+        kernels = env.kernels("betweenness_team", cooperative=True, **types)
         super().__init__(tables.memory, part, env, kernels.betweenness_team, arrays)
         for place, word in tables.words.items():
             self.row[place] = word

@@ -43,7 +43,8 @@ class Flood(TeamLevels):
         self.edges = edges
         rank = RankSearch(**state.frontier.search.as_dict())
         super().__init__(memory, part, env, team_kernel(part, env), rank, state, levels=COMPONENTS.levels)
-        kernels = env.kernels("components_team", cooperative=True, index_t=part.vertex_map.dtype)
+        types = {"index_t": part.vertex_map.dtype, "team_alone": int(part.size == 1)}
+        kernels = env.kernels("components_team", cooperative=True, **types)
         self.finish = kernels.components_team
 
     def launch(self, numbers: tuple[Any, ...], rows: Array, teams: int) -> None:

@@ -148,7 +148,8 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
 
 def team_kernel(part: Part, env: Environment) -> Any:
     """Return the kernel by which the GPUs of a host search together."""
-    return env.kernels("bfs_team", cooperative=True, index_t=part.vertex_map.dtype).bfs_team
+    alone = int(part.size == 1)
+    return env.kernels("bfs_team", cooperative=True, index_t=part.vertex_map.dtype, team_alone=alone).bfs_team
 
 
 class SearchFrom(BreadthFirstSearch):

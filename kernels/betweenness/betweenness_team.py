@@ -23,7 +23,12 @@ Areas: lists of ghosts, and bits.
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS
 from graphdask.kernels.common.team import END_OWN, OWN, TEAM_RANKS
 
-MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
+MACROS = [
+    {"index_t": i, "mask_t": m, "team_alone": a}
+    for i in ("int", "long long")
+    for m in ("unsigned char", "unsigned long long")
+    for a in ("1", "0")
+]
 GPU_ONLY = ("betweenness_team",)
 """Kernels without a twin: ranks on CPUs do not write into each other's memory."""
 

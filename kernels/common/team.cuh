@@ -7,6 +7,9 @@
 // for each sender two slots of TEAM_WORDS, in turn, of which the last is a flag that has the number of the meeting. A
 // sender writes a slot again two meetings later, when all have read it. Places in the words that describe a rank:
 // team.py; what the host does: graphdask.comm.peers, graphdask.team.
+//
+// A family may be compiled for a rank that has the whole graph (team_alone=1): it sends nobody anything, which
+// is a third of the code.
 #pragma once
 #include "common/bitmap.cuh"
 #include "common/grid.cuh"
@@ -78,7 +81,11 @@ enum { SENT_NOTHING, SENT_BITS, SENT_OWNER_BITS, SENT_LISTS };
 struct Team {
     const long long *row;
     gd_count *local;
+#if team_alone
+    static constexpr int rank = 0, size = 1;
+#else
     int rank, size;
+#endif
     gd_count meeting;
     gd_count waited, exchanged, reported;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
     gd_count message;  // since the last meeting: the kind, the area, and the bytes of a group of a list
@@ -86,8 +93,10 @@ struct Team {
     // `follows` where another kernel with the same rows ran just before: it goes on with the words behind the first's.
     __device__ __forceinline__ explicit Team(const long long *description, bool follows = false)
         : row(description), waited(0), exchanged(0), reported(0), message(0) {
+#if !team_alone
         rank = (int)row[ROW_RANK];
         size = (int)row[ROW_SIZE];
+#endif
         local = (gd_count *)row[ROW_LOCAL] + (follows ? TEAM_LOCAL : 0);
         meeting = follows ? ends()[END_MEETING] : *(volatile gd_count *)(local + TEAM_MEETING);
     }
@@ -168,7 +177,7 @@ struct Team {
     }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return *(const volatile gd_count *)counter; }
     // Whether hosts carry messages, so that a meeting takes as long as an exchange of theirs.
-    __device__ __forceinline__ bool relayed() const { return row[ROW_SHORT] != 0; }
+    __device__ __forceinline__ bool relayed() const { return size > 1 && row[ROW_SHORT] != 0; }
     // Where this rank writes bits that it sends a peer.
     __device__ __forceinline__ unsigned int *words_for(int area, int step, long long words) const {
         const bool few = relayed() && 4 * words <= TEAM_SHORT;

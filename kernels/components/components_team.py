@@ -14,7 +14,7 @@ component of the rows outside leads from rank to rank more often than there are 
 
 from graphdask.kernels.common.levels_pack import END_FOUND
 
-MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+MACROS = [{"index_t": i, "team_alone": a} for i in ("int", "long long") for a in ("1", "0")]
 GPU_ONLY = ("components_team",)
 """Kernels without a twin: ranks on CPUs do not write into each other's memory."""
 
