@@ -44,6 +44,9 @@ class Config:
     """Seconds to wait for lost workers to come back before the run is given up."""
     retries: int = 1
     """How many workers may be lost one after the other, before a run that gets no further is given up."""
+    copy_interval: float = 2.0
+    """Seconds between copies of a run's state in the memory of another worker, at least; 0 for none. They come more
+    rarely if they would take more than 5 % of the time."""
     memory_fraction: float = 0.8
     """Share of a device's or host's free memory that a call may plan with."""
     allow_insecure_ucx: bool | None = None

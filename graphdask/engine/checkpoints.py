@@ -1,15 +1,10 @@
-"""Checkpoints of a run, on each rank: when the next one is due, how it is written, and how a run goes on from one.
+"""Checkpoints of a run: what a primitive does for them, what a caller asks for, and what a result says of them.
 
-Between two supersteps each rank writes the values of its vertices to a file of its own. Length and checksum of the file
-travel with the control numbers of the next exchange, after which rank 0 writes the manifest. So a checkpoint costs no
-round of its own, and one whose ranks have not all written never becomes complete. The clock of rank 0 says when the
-next one is due, which travels likewise.
+`graphdask.engine.keeper` writes them, and `graphdask.engine.copies` keeps them in the memory of other workers.
 """
 
 from __future__ import annotations
 
-import logging
-import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,30 +14,19 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.checkpoint_files import Damaged, Folder, Manifest, RankFile, decoded_number, encoded_number
-from graphdask.engine.fingerprint import fingerprint
+from graphdask.engine.checkpoint_files import Manifest
+from graphdask.engine.copies import Copied, State
 from graphdask.engine.messages import Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.partition.part import Part
 
-WORDS = 8
-"""Control numbers of a rank: due, state of its file, length, checksum, count, first, last, ranged."""
-NONE, WRITTEN, FAILED = 0, 1, 2
-"""States of a rank's file."""
 DEFAULT = 60.0
 """Seconds between checkpoints, unless the caller gives another number or they cost too much."""
-SHARE = 20
-"""By default a checkpoint is due after so many times what the last one cost: 5 % of the run at most."""
 FEW = 16
 """Values that facts list; more are a checksum."""
-KEEP = 2
-"""Complete checkpoints that are kept: if the last one is damaged, the previous one is used."""
 
-_logger = logging.getLogger("graphdask")
-
-
-Saved = tuple[dict[str, Array], dict[str, float | int]]
-"""Columns and numbers of a state."""
+Saved = State
+"""What `saved` returns of a state."""
 
 
 class Resumable:
@@ -95,123 +79,17 @@ class Kept:
 
     resumed: int = 0
     """The superstep from which it went on."""
+    files: bool = False
+    """Whether checkpoints are written to files."""
+    source: str = ""
+    """Where it found that: "files", or "memory" of other workers."""
     written: int = 0
     nbytes: int = 0
     """Of the files of this rank."""
     seconds: float = 0.0
     """For which this rank wrote them."""
-
-
-class Keeper:
-    """The checkpoints of one run, on one rank."""
-
-    def __init__(self, wanted: Checkpointing, rank: int, size: int):
-        self.wanted, self.rank, self.size = wanted, rank, size
-        self.folder, self.kept = Folder(wanted.folder), Kept()
-        self.done = 0
-        """Supersteps that are done, those before the checkpoint too."""
-        self._facts: Mapping[str, Any] = wanted.facts
-        self._control = np.zeros(WORDS, np.int64)
-        self._open: tuple[int, dict[str, str], dict[str, str]] | None = None
-        """Superstep, numbers and dtypes of a checkpoint that has no manifest yet."""
-        self._last, self._cost, self._due, self._waits = time.monotonic(), 0.0, False, False
-        self._complete = [manifest.superstep for manifest in wanted.found]
-
-    def begin(self, primitive: Any, part: Part, env: Any) -> tuple[Any, Messages]:
-        """Return state and messages of the last checkpoint that all ranks can read, or those of `init`."""
-        self._facts = {**self.wanted.facts, "edges": fingerprint(part, env)}
-        ids = env.backend.to_host(part.ids)
-        for manifest in self.wanted.found:
-            refuse_other(manifest, self._facts, self.wanted.name)
-            try:
-                columns, ok = self.folder.values(manifest, ids), True
-            except Damaged as error:
-                columns, ok = {}, False
-                _logger.warning("the checkpoint of superstep %d is damaged: %s", manifest.superstep, error)
-            if env.least(ok):
-                self.kept.resumed = manifest.superstep
-                self.done = manifest.superstep - 1  # the messages of this one are sent again
-                numbers = {name: decoded_number(text) for name, text in manifest.numbers.items()}
-                given = {name: env.backend.from_host(column) for name, column in columns.items()}
-                self._last = time.monotonic()
-                resumed: tuple[Any, Messages] = primitive.resumed(part, given, numbers, env)
-                return resumed
-            self._complete.remove(manifest.superstep)
-        self._last = time.monotonic()
-        started: tuple[Any, Messages] = primitive.init(part, env)
-        return started
-
-    def control(self) -> np.ndarray:
-        """The numbers of this rank that travel with the next exchange."""
-        wanted = self.wanted
-        if self.rank == 0:
-            if wanted.seconds is None:
-                due = self._waits or (self.done + 1) % wanted.supersteps == 0
-                due = due and self.done + 1 != self.kept.resumed
-            else:
-                least = max(wanted.seconds, SHARE * self._cost if wanted.adapts else 0.0)
-                due = time.monotonic() - self._last >= least
-            self._control[0] = due
-        return self._control
-
-    def take(self, controls: np.ndarray) -> None:
-        """Take in the numbers of all ranks, shape (ranks, WORDS), after an exchange."""
-        self.done += 1
-        self._due = bool(controls[0, 0])
-        self._control = np.zeros(WORDS, np.int64)
-        opened, self._open = self._open, None
-        if opened is None:
-            return
-        if (controls[:, 1] == WRITTEN).all():
-            self.kept.written += 1
-            self._complete.append(opened[0])
-            if self.rank == 0:
-                self._commit(opened, controls)
-
-    def save(self, primitive: Any, part: Part, state: Any, inbox: Inbox, env: Any) -> None:
-        """Write the state of this rank, if a checkpoint is due."""
-        if not self._due:
-            return
-        started = time.monotonic()
-        saved = primitive.saved(part, state, inbox, env)
-        self._waits = saved is None
-        if saved is None:
-            return
-        columns, numbers = saved
-        on_host = {name: env.backend.to_host(column) for name, column in sorted(columns.items())}
-        try:
-            file = self.folder.write(
-                self.done, self._name(self.rank), env.backend.to_host(part.ids), list(on_host.values())
-            )
-            self._control[1:] = (
-                WRITTEN, file.nbytes, file.checksum, file.count, file.first, file.last, file.ranged
-            )  # fmt: skip
-            self.kept.nbytes += file.nbytes
-        except OSError as error:
-            _logger.warning("no checkpoint of superstep %d: %s", self.done, error)
-            self._control[1] = FAILED
-        self._open = (
-            self.done, {name: encoded_number(value) for name, value in numbers.items()},
-            {name: column.dtype.str for name, column in on_host.items()},
-        )  # fmt: skip
-        self._last = time.monotonic()
-        self._cost = self._last - started
-        self.kept.seconds += self._cost
-
-    def _name(self, rank: int) -> str:
-        return f"rank-{rank:05d}-of-{self.size:05d}-{self.wanted.token}"
-
-    def _commit(self, opened: tuple[int, dict[str, str], dict[str, str]], controls: np.ndarray) -> None:
-        superstep, numbers, dtypes = opened
-        files = tuple(
-            RankFile(self._name(rank), nbytes, checksum, count, first, last, bool(ranged))
-            for rank, (nbytes, checksum, count, first, last, ranged) in enumerate(controls[:, 2:].tolist())
-        )
-        try:
-            self.folder.commit(Manifest(superstep, dict(self._facts), numbers, dtypes, files))
-            self.folder.forget({*sorted(set(self._complete))[-KEEP:], superstep})
-        except OSError as error:
-            _logger.warning("no checkpoint of superstep %d: %s", superstep, error)
+    copied: Copied | None = None
+    """Of the copies in memory, if there may be some."""
 
 
 def lowered(own: Array, inbox: Inbox, name: str, env: Any) -> Array:
@@ -249,9 +127,19 @@ def refuse_other(manifest: Manifest, facts: Mapping[str, Any], name: str) -> Non
 
 
 def joined(ranks: Sequence[Kept | None]) -> dict[str, Any]:
-    """What all ranks together say of the checkpoints of their run; empty if there are none."""
+    """What all ranks together say of the checkpoints of their run and of copies; empty if there are none."""
     kept = [each for each in ranks if each is not None]
     if not kept:
         return {}
-    nbytes, seconds = sum(each.nbytes for each in kept), max(each.seconds for each in kept)
-    return {"resumed": kept[0].resumed, "written": kept[0].written, "nbytes": nbytes, "seconds": seconds}
+    said: dict[str, Any] = {"resumed": kept[0].resumed}
+    if kept[0].source:
+        said["source"] = kept[0].source
+    if kept[0].files:
+        said["written"] = kept[0].written
+        said |= {"nbytes": sum(each.nbytes for each in kept), "seconds": max(each.seconds for each in kept)}
+    copied = [each.copied for each in kept if each.copied is not None]
+    if any(each.count or each.left_out for each in copied):
+        said |= {"copies": copied[0].count, "copied_bytes": sum(each.nbytes for each in copied)}
+        said |= {"copy_seconds": max(each.seconds for each in copied), "held": max(each.held for each in copied)}
+        said["left_out"] = copied[0].left_out
+    return said if len(said) > 1 else {}

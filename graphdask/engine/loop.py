@@ -22,8 +22,9 @@ from graphdask.comm.peers import NoPeers
 from graphdask.comm.protocol import Communicator, Peers
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
-from graphdask.engine.checkpoints import Keeper
+from graphdask.engine.copies import Vault
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
+from graphdask.engine.keeper import Keeper
 from graphdask.engine.memory_check import checked_memory
 from graphdask.engine.messages import ALL, Counted, Inbox, Messages, Received
 from graphdask.engine.superstep import RankResult, Superstep, waited
@@ -162,6 +163,11 @@ class Environment:
         """
         return self.backend.kernels(family, **types)
 
+    @property
+    def together(self) -> bool:
+        """Whether the GPUs of the ranks go on together, so that the host does not see all of their state."""
+        return self._met is not None and self._met[0] is not None
+
     def peers(self, alone: bool = False) -> Peers | None:
         """The ranks whose GPUs go on together, where they can (graphdask.engine.team); None on all ranks alike.
 
@@ -249,6 +255,8 @@ class RankContext:
     watchdog: Watchdog
     memory_share: float = 1.0
     on_superstep: Callable[[Superstep], None] | None = None
+    vault: Vault | None = None
+    """Copies of states that the process keeps; None where no other process needs them."""
 
     def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL) -> Environment:
         """The environment of a primitive on this rank."""
@@ -409,24 +417,16 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             votes = np.ascontiguousarray(received.control[:, 4 : 4 + primitive.votes]).view(np.float64)
         active, counts, computing, compilings = received.control[:, :4].T.tolist()
         if keeper is not None:
-            keeper.take(received.control[:, 4 + primitive.votes :])
+            keeper.take(received, 4 + primitive.votes, backend)
         ends = primitive.ends(state, votes) or not (any(active) or any(counts))
         inbox = exchanger.unpack(received.payloads, received.meta, votes)
         wait, halted = waited(computing, compilings, busy, compiling, exchanged - ready)
         step = Superstep(
-            number=len(history) if keeper is None else keeper.done - 1,
-            frontier=messages.frontier,
-            edges=messages.edges,
-            messages=sent,
-            bytes_sent=env.bytes_sent(),
-            codes=codes,
-            compute=busy - idle,
-            code=coded - computed + clock() - exchanged,
-            exchange=exchanged - ready - wait - halted,
-            wait=wait + idle,
-            compile=compiling + halted,
-            ways=messages.ways,
-        )
+            len(history) + (0 if keeper is None else keeper.begun), messages.frontier, messages.edges, messages=sent,
+            bytes_sent=env.bytes_sent(), codes=codes, compute=busy - idle,
+            code=coded - computed + clock() - exchanged, exchange=exchanged - ready - wait - halted, wait=wait + idle,
+            compile=compiling + halted, ways=messages.ways,
+        )  # fmt: skip
         env.record(step)
         allocated = holdings.nbytes(state) if allocated < 0 else allocated
         if ends:

@@ -9,13 +9,16 @@ from typing import Any
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.engine.buffers import MAXIMAL, Allocation
-from graphdask.engine.checkpoints import Checkpointing, Keeper
+from graphdask.engine.checkpoints import Checkpointing
+from graphdask.engine.copies import Copier, Copying
+from graphdask.engine.keeper import Keeper
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import Unsupported
 from graphdask.gang.board import announce
 from graphdask.gang.building import Built, build_all, gang_for, with_columns, with_edge_rows, with_inward
 from graphdask.gang.checkpoints import attempt, on_loss
 from graphdask.gang.clients import Workers
+from graphdask.gang.copies import Copies
 from graphdask.gang.logs import log_run
 from graphdask.gang.offered import offered, refuse
 from graphdask.gang.recovery import Recovery, of_size, on_lost_partitions
@@ -69,18 +72,21 @@ def run(
 
     def values(built: Built) -> Any:
         with on_loss(checkpoints):
-            return built.gang.run(
+            kept = built.gang.run(
                 _run,
                 built.parts,
                 primitive,
                 chosen,
                 scheme,
                 None if checkpoints is None else attempt(checkpoints),
+                copies.attempt(built.gang),
                 summary=RankResult.without_columns,
                 label=primitive.name,
                 show=is_watched(config.progress),
                 goal=primitive.goal,
             )
+        copies.over(kept.summary)
+        return kept
 
     def again(client: Any, workers: Workers, size: int) -> tuple[Built, Any]:
         home = of_size(graph, workers, size)
@@ -88,20 +94,25 @@ def run(
             there = partitions(home, client, workers, config, *needs, *checks)
             return there, values(there)
 
+    copies = Copies(primitive)
     needs: tuple[str, bool, bool | None]
     needs = primitive.ghosts, primitive.inward and graph.directed, False if primitive.edge_rows else None
     checks = primitive.check_device, primitive.reads
-    return with_partitions(graph, client, config, compute, *needs, primitive.name, *checks)
+    with copies.call():
+        return with_partitions(graph, client, config, compute, *needs, primitive.name, *checks)
 
 
 def _run(
     context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation,
-    checkpoints: Checkpointing | None,
+    checkpoints: Checkpointing | None, copying: Copying | None,
 ) -> RankResult:  # fmt: skip
     """On each rank: run the superstep loop of the engine over its part."""
     env = context.environment(exchange, allocation)
-    if checkpoints is not None:
-        env.keeper, env.apart = Keeper(checkpoints, env.rank, env.size), True
+    env.apart = checkpoints is not None
+    vault = context.vault
+    copier = None if copying is None or vault is None else Copier(copying, vault, env.rank)
+    if checkpoints is not None or copier is not None:
+        env.keeper = Keeper(env, checkpoints, copier)
     return run_primitive(context.comm, part, primitive, env)
 
 

@@ -16,12 +16,13 @@ from typing import Any
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.device.backend import Backend, cuda_device_count, get_backend
-from graphdask.engine.loop import RankContext, Superstep
+from graphdask.engine.copies import Vault
+from graphdask.engine.loop import RankContext
 from graphdask.engine.watchdog import Watchdog
 from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, Unsupported, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
+from graphdask.gang.pulse import Pulse
 from graphdask.kernels.common.compiling import Compiled, account, in_parallel, since
-from graphdask.kernels.common.compiling import process as process_total
 from graphdask.version import VERSION
 
 PRIVATE_UCX = "ucx, private"
@@ -138,6 +139,8 @@ class Process:
     """Values that no task of Dask has taken over yet, by the key that it will have."""
     ordered: dict[str, Ordered] = field(default_factory=dict)
     """Runs that were begun by messages and are not over, by the keys of their values."""
+    vault: Vault = field(default_factory=Vault)
+    """Copies of the states of long runs (graphdask.engine.copies)."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -279,7 +282,7 @@ def perform(
 ) -> PerRank | Failed:
     """Call the program for each rank here, for as long as Dask holds the task of the key `wanted`."""
     process, cancel = process_of(worker), run.cancel
-    pulse = _Pulse(worker, plan, run, wanted)
+    pulse = Pulse(worker, plan, run, wanted)
     results: dict[int, Any] = {}
     spent: dict[int, Compiled] = {}
     raised: list[BaseException] = []
@@ -294,7 +297,7 @@ def perform(
             ):
                 watchdog = Watchdog(plan.deadline, plan.time_limit)
                 run.signs.append(lambda: watchdog.parts + comm.bytes_sent)
-                context = RankContext(comm, backend, watchdog, plan.memory_share, pulse.of_rank(rank))
+                context = RankContext(comm, backend, watchdog, plan.memory_share, pulse.of_rank(rank), process.vault)
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
                 spent[rank] = since(before)
         except BaseException as error:  # the client raises it
@@ -317,9 +320,17 @@ def perform(
                 thread.join()
     process.runs.pop((plan.gang, plan.run), None)
     run.over.set()
+    worker.loop.add_callback(_sweep, worker, process)
     if raised:
         return Failed.of(min(raised, key=is_secondary))
     return PerRank(results, in_parallel(spent.values(), shared=True))
+
+
+def _sweep(worker: Any, process: Process) -> None:
+    """Drop copies that nobody needs any more, now and then until there are none. Called by the worker's event loop."""
+    seconds = process.vault.sweep()
+    if seconds:
+        worker.loop.call_later(seconds, _sweep, worker, process)
 
 
 def _start(process: Process, plan: RunPlan, arguments: tuple[Any, ...]) -> Run:
@@ -405,46 +416,3 @@ def _control(
     from graphdask.comm.ucx.communicator import UcxCommunicator
 
     return UcxCommunicator(plane, rank, addresses, plan.gang, plan.run, plan.exchange_timeout, cancel)
-
-
-class _Pulse:
-    """Signs of life to the client, with where each rank is; and a look whether the client still wants the run."""
-
-    def __init__(self, worker: Any, plan: RunPlan, run: Run, wanted: str):
-        self._worker, self._plan, self._run = worker, plan, run
-        self._task = wanted
-        self._ranks: dict[int, tuple[int, int, int, int, float]] = {}
-        self._over, self._compiled = False, process_total().seconds
-
-    def __enter__(self) -> _Pulse:
-        self._worker.loop.add_callback(self._wait)
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self._over = True
-
-    def of_rank(self, rank: int) -> Callable[[Superstep], None]:
-        edges = sent = 0
-
-        def note(step: Superstep) -> None:
-            nonlocal edges, sent
-            edges += step.edges
-            sent += step.bytes_sent
-            self._ranks[rank] = (step.number, step.frontier, edges, sent, step.done)
-
-        return note
-
-    def _wait(self) -> None:
-        self._worker.loop.call_later(self._plan.heartbeat_interval, self._beat)
-
-    def _beat(self) -> None:
-        """Called by the worker's event loop."""
-        if self._over:
-            return
-        ranks = [[rank, *map(int, where), float(done)] for rank, (*where, done) in list(self._ranks.items())]
-        message = {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks, "done": self._run.done}
-        self._worker.log_event(self._plan.topic, message | {"compiling": process_total().seconds - self._compiled})
-        task = self._worker.state.tasks.get(self._task)
-        if task is None or task.state == "cancelled":
-            self._run.cancel.set("the client gave up the run, or is gone")
-        self._wait()

@@ -62,7 +62,7 @@ def test_a_run_is_resumed_on_any_number_of_ranks(parts, resumed, tmp_path):
     expected = gd.pagerank(graph().partition(1))
     np.testing.assert_array_equal(r.rank, expected.rank)
     assert (r.iterations, r.residual) == (expected.iterations, expected.residual)
-    assert r.stats.checkpoints == {"resumed": 18, "written": 0, "nbytes": 0, "seconds": 0.0}
+    assert r.stats.checkpoints == {"resumed": 18, "source": "files", "written": 0, "nbytes": 0, "seconds": 0.0}
     assert [step["superstep"] for step in r.stats][:2] == [17, 18]
     assert len(r.stats) == len(expected.stats) - 17
     r.verify()

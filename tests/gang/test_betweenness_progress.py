@@ -17,8 +17,8 @@ from graphdask.display.tuning import DISPLAY
 from graphdask.engine.loop import Superstep
 from graphdask.errors import InputError
 from graphdask.gang import progress
+from graphdask.gang.pulse import Pulse
 from graphdask.gang.watch import RunWatch
-from graphdask.gang.worker import _Pulse
 
 STATE = re.compile(r"(\d+)%\|.*?\| (\d+) of (\d+) sources \[[\d:]+<([\d:?]+), superstep \d+, [^\]]*edges/s\]")
 SOURCES = {"all": (None, 40), "drawn": (10, 10), "given": ([3, 5, 8], 3)}
@@ -90,7 +90,7 @@ def test_workers_send_how_many_are_done_while_they_run(monkeypatch, capsys):
     loop = SimpleNamespace(call_later=lambda *wait: None)
     state = SimpleNamespace(tasks={"run": SimpleNamespace(state="executing")})
     worker = SimpleNamespace(log_event=lambda *event: sent.append(event), loop=loop, state=state)
-    pulse = _Pulse(worker, plan, SimpleNamespace(done=160), "run")
+    pulse = Pulse(worker, plan, SimpleNamespace(done=160), "run")
     for rank, done in ((0, 96.0), (1, 64.0)):
         pulse.of_rank(rank)(Superstep(5, 1, 10, 0, 0, (), 0.0, 0.0, 0.0, 0.0, done))
     pulse._beat()

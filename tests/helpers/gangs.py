@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask
 import numpy as np
@@ -152,14 +153,30 @@ class KillingRanks(PageRank):
             with suppress(FileExistsError):
                 Path(self.marks, f"{env.rank}-{state.iterations}").touch(exist_ok=False)
                 kill(os.getpid())
+        time.sleep(self.pause)
         return super().superstep(part, state, inbox, env)
 
 
-def killing_ranks(marks: str, deaths: list[tuple[int, int]]) -> PageRank:
-    """PageRank in which rank r dies in iteration i for each (r, i); `marks` is a folder that says who has."""
-    made = KillingRanks(0.85, 1e-10, 500)
-    made.marks, made.deaths = marks, deaths
+def killing_ranks(
+    marks: str, deaths: list[tuple[int, int]], pause: float = 0.0, tol: float = 1e-10, max_iter: int = 500
+) -> PageRank:
+    """PageRank in which rank r dies in iteration i for each (r, i); `marks` is a folder that says who has. An iteration
+    takes `pause` seconds more."""
+    made = KillingRanks(0.85, tol, max_iter)
+    made.marks, made.deaths, made.pause = marks, deaths, pause
     return made
+
+
+def without_memory() -> None:
+    """Runs on a worker: copies of states find no free memory of the host."""
+    from graphdask.engine import copies
+
+    copies.host_memory = SimpleNamespace(free=lambda: 0)
+
+
+def named_copies(dask_worker) -> list[str]:
+    """The calls of which a worker has copies of states."""
+    return list(process_of(dask_worker).vault.calls)
 
 
 def rank_when_notified(context, over: str) -> int:
