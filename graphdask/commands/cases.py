@@ -47,6 +47,8 @@ def run_cases(
     ------
     click.exceptions.Exit
         With status 1 if something was found.
+    KeyboardInterrupt
+        Where it is interrupted, after what has come of the cases so far is printed.
     """
     from graphdask.selftest.supervision import Report, fuzz, repeat
 
@@ -54,8 +56,11 @@ def run_cases(
         raise InputError("--number and --choices are two names of a case; give one of them")
     begin, steps = time.monotonic(), terminal.Steps()
     known: set[tuple[str, str, str]] = set()
+    so_far, interrupted = Report(), False
 
     def said(report: Report) -> None:
+        nonlocal so_far
+        so_far = report
         while report.lines:
             click.echo(report.lines.pop(0), err=True)
         for key in report.findings.keys() - known:  # at once: making it small takes minutes, or may be interrupted
@@ -65,17 +70,22 @@ def run_cases(
             click.echo(f"found: {', '.join(key)}{drawn}", err=True)
         steps.announce(_progress(report))
 
-    if choices is not None:
-        report = repeat(targets[0], choices, said)
-    else:
-        one = {} if number is None else {"first": number, "count": 1}
-        report = fuzz(targets, seconds, seed, said, **one)
+    try:
+        if choices is not None:
+            so_far = repeat(targets[0], choices, said)
+        else:
+            one = {} if number is None else {"first": number, "count": 1}
+            so_far = fuzz(targets, seconds, seed, said, **one)
+    except KeyboardInterrupt:
+        interrupted = True
     steps.announce("")
-    found = _summary(report, seed, time.monotonic() - begin, command)
+    found = _summary(so_far, seed, time.monotonic() - begin, command)
     if as_json:
         terminal.print_json(found)
     else:
         _show(found)
+    if interrupted:
+        raise KeyboardInterrupt
     if found["findings"]:
         raise click.exceptions.Exit(FAILED)
 

@@ -1,7 +1,7 @@
 """Copies of a run's state in the memory of other workers, so that the run goes on after a loss without any disk.
 
 Now and then, between two supersteps, each rank keeps the values of its vertices in the memory of its process and sends
-them to its buddy, a rank on another worker, which keeps them too. A copy replaces the one before it as soon as all
+them to its buddy, a rank on another worker, which keeps them too. A copy replaces the last one as soon as all
 ranks have theirs. So after the loss of any one worker the others have the whole state of some superstep. When the run
 begins again, whoever has values sends them to the ranks that own the vertices then, of which there may be fewer.
 

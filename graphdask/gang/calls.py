@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphdask import execute
+from graphdask.gang import forked as forked  # notes from now on which clients are of a process before a fork
 
 
 def _streamed(graph: Any) -> bool:

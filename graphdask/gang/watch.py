@@ -16,6 +16,7 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import GraphdaskError, PeerLost, SchedulerLost, Unsupported
+from graphdask.gang.forked import refuse_forked
 from graphdask.gang.progress import Progress
 
 
@@ -67,6 +68,7 @@ def call_scheduler(client: Any, function: Callable[..., Any], timeout: float, /,
 
     A scheduler that is stopped keeps its connections, and one that is cut off for long too: Dask would wait.
     """
+    refuse_forked(client)
     refuse_asynchronous(client)
     try:
         return client.sync(function, **arguments, callback_timeout=timeout)

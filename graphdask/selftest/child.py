@@ -85,7 +85,7 @@ def main(text: str) -> None:
         while number < job.last and (time.monotonic() < end or number == job.first):
             file.begin(number)
             if hasattr(target, "say"):
-                target.say = partial(_line, number)
+                target.say = partial(_line, number, tally)
             made = outcome(target, _choices(job, number, file))
             counts[made.kind] += 1
             if made.found:
@@ -151,8 +151,9 @@ def _report(job: Job, target: Target, number: int, made: Outcome, new: bool) -> 
     _say(found=small.as_json(), number=number, small=True)
 
 
-def _line(number: int, now: str, done: str = "") -> None:
-    _say(now=f"case {number}: {now}", line=done and f"case {number}: {done}")
+def _line(number: int, tally: Counter[str], now: str, done: str = "") -> None:
+    _say(now=f"case {number}: {now}", line=done and f"case {number}: {done}", tally=tally)
+    tally.clear()
 
 
 def _say(**what: Any) -> None:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
@@ -22,6 +21,7 @@ from typing import Any
 from graphdask.errors import GraphdaskError
 from graphdask.selftest.cases import Limits, Outcome
 from graphdask.selftest.child import RUNNING, Job
+from graphdask.selftest.leftovers import new_folder
 from graphdask.selftest.running import running
 from graphdask.selftest.shrinking import smallest
 
@@ -114,7 +114,7 @@ def repeat(target: str, choices: Sequence[int], said: Callable[[Report], None] =
 
 def _run(job: Job, report: Report, said: Callable[[Report], None]) -> int:
     """Run one child to its end; returns the number of the case to go on with."""
-    folder = Path(tempfile.mkdtemp(prefix="graphdask-fuzz-"))
+    folder = new_folder()
     try:
         return _watch(job, folder, report, said)
     finally:
@@ -180,6 +180,7 @@ def _listen(child: subprocess.Popen[str], job: Job, report: Report, said: Callab
             silence = what["silence"]
         elif "now" in what:
             report.now = what["now"]
+            report.tally.update(what["tally"])
             report.lines += [what["line"]] if what["line"] else []
             said(report)
         elif "found" in what:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from graphdask.errors import InputError
@@ -76,3 +78,18 @@ class Waits(Fails):
 class NeverBegins(Fails):
     def __init__(self, folder: Path):
         raise RuntimeError("no target")
+
+
+class Tallies(Fails):
+    """What counts and says what it has done in a case that goes on."""
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.tally: Counter[str] = Counter()
+        self.say: Callable[..., None] = lambda now, done="": None
+
+    def run(self, choices: Choices) -> str:
+        self.tally["none/right"] += 1
+        self.say("", "done")
+        threading.Event().wait()
+        return "none"

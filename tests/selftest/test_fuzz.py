@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from graphdask.errors import GraphdaskError, InputError
 from graphdask.selftest import cases, readers
 from graphdask.selftest.child import Job
 from graphdask.selftest.choices import Choices, drawing
+from graphdask.selftest.leftovers import new_folder
 from graphdask.selftest.supervision import fuzz, repeat
 from graphdask.selftest.targets import TARGETS, target_of
 from graphdask.verify.table import VERIFIERS, verifier_of
@@ -197,3 +200,36 @@ def test_a_child_ends_with_whoever_started_it(tmp_path):
         assert child.poll() is None
         child.stdin.close()
         assert child.wait(60) == -signal.SIGKILL
+
+
+def test_a_run_removes_what_a_killed_one_has_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made = "from graphdask.selftest.leftovers import new_folder; print(new_folder(), flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", made], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as killed:  # fmt: skip
+        left = Path(killed.stdout.readline().strip())
+        assert left.parent == tmp_path
+        mine = new_folder()
+        assert left.exists()  # its process runs
+        killed.kill()
+        killed.wait()
+        (tmp_path / "graphdask-fuzz-abcdefgh").mkdir()
+        again = new_folder()
+    assert sorted(tmp_path.iterdir()) == sorted([mine, again, tmp_path / "graphdask-fuzz-abcdefgh"])
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_prints_what_has_come_of_its_cases():
+    with subprocess.Popen(
+        [sys.executable, "-m", "graphdask", "fuzz", "--minutes", "30", "--only", "failing_targets:Tallies"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": HELPERS},
+    ) as run:  # fmt: skip
+        assert "case 0: done" in run.stderr.readline()
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=120)
+    assert run.returncode == 130
+    assert "interrupted" in err
+    assert "none   right 1" in out
+    assert "0 cases in" in out
