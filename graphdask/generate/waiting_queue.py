@@ -129,7 +129,9 @@ def waiting_queue(
     )
     threads, capacity = checked_count("threads", threads, 1), checked_count("capacity", capacity, 1)
     backend = get_backend(device)
-    graph.check_memory(backend, (graph.n - graph.degree) * graph.degree, graph.n)
+    # On a CPU the lists of what is not known: an int64 and an id for each edge of a segment, which may be the graph.
+    lists = 2 + 8 // graph.dtype.itemsize if backend is get_backend("cpu") else 1
+    graph.check_memory(backend, lists * (graph.n - graph.degree) * graph.degree, graph.n)
     rows = GENERATE.queue_records
     with backend.activate():
         while True:

@@ -18,7 +18,8 @@ times its own vertex into the list. After `attempts` attempts, 64 or 128 times t
 below e^-64, the target is the first free vertex of s, s+1, ... modulo v, where s is the digit in [0, v) that attempt
 number `attempts` draws.
 
-`out` holds the rows of the vertices from `degree` on, `degree` entries each.
+`out` holds the rows of the vertices from `degree` on, `degree` entries each. A scan finds whether a candidate is in a
+row of up to SCANNED_DEGREE targets, a hash table in longer ones: a draw costs the same for every degree.
 
 Sources: R. Kumar et al., "Stochastic models for the web graph", FOCS 2000 (copy model); V. Batagelj, U. Brandes,
 "Efficient generation of large random networks", Physical Review E 71 (2005), Algorithm 5; M. Alam, K. Perumalla,
@@ -42,6 +43,9 @@ from graphdask.kernels.common.tuning import FAR_VERTEX as FAR
 from graphdask.kernels.common.twin import twin
 
 _0, _1 = np.uint64(0), np.uint64(1)
+
+SCANNED_DEGREE = 16
+"""Longest rows that are scanned for a candidate: 64 bytes, a cache line, of 32-bit ids."""
 
 _inlined = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 # A call of the loop over the attempts for every slot costs a third of the time.
@@ -98,7 +102,38 @@ def copy_draw(keys, slot, attempt, v, degree, threshold):
 
 
 @_inlined
-def is_free(out, row, taken, candidate):
+def row_table(degree):
+    """A table for the targets of one row at a time, which `clear_row` empties: its generation, then for each place of
+    a power of two the generation that wrote it and a target. Of one entry where rows are scanned."""
+    places = np.int64(1)
+    while places < 2 * degree:
+        places *= 2
+    return np.zeros(np.int64(1) if degree <= SCANNED_DEGREE else 1 + 2 * places, np.int64)
+
+
+@_inlined
+def clear_row(table):
+    table[0] += 1
+
+
+@_inlined
+def add_target(table, target):
+    """Put a target that is free into the table of its row."""
+    if len(table) > 1:
+        at = _first_place(table, target)
+        while table[at] == table[0]:
+            at = _next_place(table, at)
+        table[at], table[at + 1] = table[0], target
+
+
+@_inlined
+def is_free(table, out, row, taken, candidate):
+    """Whether none of the first `taken` targets of a row, which `table` holds if it has places, is `candidate`."""
+    if len(table) > 1:
+        at = _first_place(table, candidate)
+        while table[at] == table[0] and table[at + 1] != candidate:
+            at = _next_place(table, at)
+        return table[at] != table[0]
     i = row
     while i < row + taken and out[i] != candidate:
         i += 1
@@ -106,11 +141,21 @@ def is_free(out, row, taken, candidate):
 
 
 @_inlined
-def first_free(keys, slot, attempts, v, out, row, taken):
+def _first_place(table, target):
+    return 1 + 2 * np.int64(multiply_high(np.uint64(target) * GOLDEN, np.uint64(len(table) >> 1)))
+
+
+@_inlined
+def _next_place(table, at):
+    return at + 2 if at + 2 < len(table) else np.int64(1)
+
+
+@_inlined
+def first_free(keys, slot, attempts, v, table, out, row, taken):
     """The target of a slot whose attempts all failed."""
     number = hashed(keys[0], keys[1], number_drawn(keys, slot, attempts))
     candidate = np.int64(multiply_high(number, np.uint64(v)))
-    while not is_free(out, row, taken, candidate):
+    while not is_free(table, out, row, taken, candidate):
         candidate += 1
         if candidate == v:
             candidate = np.int64(0)
@@ -118,19 +163,19 @@ def first_free(keys, slot, attempts, v, out, row, taken):
 
 
 @_within
-def copy_target(keys, v, edge, degree, threshold, attempts, out):
+def copy_target(keys, v, edge, degree, threshold, attempts, table, out):
     """F_edge(v), from the rows of the vertices before v and the targets of v before this one."""
     row, slot = (v - degree) * degree, v * degree + edge
     for attempt in range(attempts):
         u, k = copy_draw(keys, slot, attempt, v, degree, threshold)
         candidate = u if k < 0 else np.int64(out[(u - degree) * degree + k])
-        if is_free(out, row, edge, candidate):
+        if is_free(table, out, row, edge, candidate):
             return candidate
-    return first_free(keys, slot, attempts, v, out, row, edge)
+    return first_free(keys, slot, attempts, v, table, out, row, edge)
 
 
 @_within
-def endpoint_target(keys, v, edge, degree, attempts, out):
+def endpoint_target(keys, v, edge, degree, attempts, table, out):
     """The target of slot `edge` of v by the degrees of the vertices before v."""
     row, slot = (v - degree) * degree, v * degree + edge
     clique = degree * (degree - 1)
@@ -146,9 +191,9 @@ def endpoint_target(keys, v, edge, degree, attempts, out):
             candidate = np.int64(out[(end - clique) >> 1])
         else:
             candidate = degree + ((end - clique) >> 1) // degree
-        if is_free(out, row, edge, candidate):
+        if is_free(table, out, row, edge, candidate):
             return candidate
-    return first_free(keys, slot, attempts, v, out, row, edge)
+    return first_free(keys, slot, attempts, v, table, out, row, edge)
 
 
 @twin
@@ -157,10 +202,13 @@ def scm_targets(n, degree, threshold, seed, attempts, out):
 
     `threshold` is uint64, p * 2^63; `seed` is uint64.
     """
-    keys = copy_keys(seed)
+    keys, table = copy_keys(seed), row_table(degree)
     for v in range(degree, degree + n):
+        clear_row(table)
         for edge in range(degree):
-            out[(v - degree) * degree + edge] = copy_target(keys, v, edge, degree, threshold, attempts, out)
+            target = copy_target(keys, v, edge, degree, threshold, attempts, table, out)
+            out[(v - degree) * degree + edge] = target
+            add_target(table, target)
 
 
 @twin
@@ -169,19 +217,24 @@ def sba_targets(n, degree, seed, attempts, out):
 
     Of the list of ends only the targets are stored: where a vertex of the clique or a source stands is known.
     """
-    keys = endpoint_keys(seed)
+    keys, table = endpoint_keys(seed), row_table(degree)
     for v in range(degree, degree + n):
+        clear_row(table)
         for edge in range(degree):
-            out[(v - degree) * degree + edge] = endpoint_target(keys, v, edge, degree, attempts, out)
+            target = endpoint_target(keys, v, edge, degree, attempts, table, out)
+            out[(v - degree) * degree + edge] = target
+            add_target(table, target)
 
 
 @twin
 def sba_check(n, degree, seed, attempts, out, first_bad):
     """Set `first_bad[0]` to the first entry of `out` that is not what its slot draws from the others."""
-    keys = endpoint_keys(seed)
+    keys, table = endpoint_keys(seed), row_table(degree)
     for v in range(degree, degree + n):
+        clear_row(table)
         for edge in range(degree):
             entry = (v - degree) * degree + edge
-            if endpoint_target(keys, v, edge, degree, attempts, out) != out[entry]:
+            if endpoint_target(keys, v, edge, degree, attempts, table, out) != out[entry]:
                 first_bad[0] = entry
                 return
+            add_target(table, np.int64(out[entry]))

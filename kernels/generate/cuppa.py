@@ -26,7 +26,16 @@ import numba
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.generate.copy_model import copy_draw, copy_keys, copy_target, first_free, is_free
+from graphdask.kernels.generate.copy_model import (
+    add_target,
+    clear_row,
+    copy_draw,
+    copy_keys,
+    copy_target,
+    first_free,
+    is_free,
+    row_table,
+)
 from graphdask.kernels.generate.cuppa_pack import CopyTargets
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -71,13 +80,14 @@ def _look(out, keys, first, stop, known, degree, threshold, seen):
 
 
 @_inlined
-def _visit(out, keys, vertex, edge, seen, known, passing, degree, threshold, attempts):
+def _visit(out, keys, vertex, edge, seen, known, passing, table, degree, threshold, attempts):
     """Give `vertex` (counted from the clique's end) its targets from `edge` on; return the edge that must wait.
 
     In phase one `seen` holds what its first draws find, and rows from `known` on count as unknown. In a pass, targets
     are written as -2 - target, which others take for unknown.
     """
-    v, row = vertex + degree, vertex * degree
+    v, row, begun = vertex + degree, vertex * degree, edge
+    compared = False
     while edge < degree:
         slot = v * degree + edge
         target = np.int64(-1)
@@ -91,75 +101,102 @@ def _visit(out, keys, vertex, edge, seen, known, passing, degree, threshold, att
                     candidate = np.int64(out[(u - degree) * degree + k]) if u - degree < known else np.int64(-1)
             if candidate < 0:
                 return edge
-            if is_free(out, row, edge, candidate) and (not passing or is_free(out, row, edge, -2 - candidate)):
+            if not compared:  # only now, since most visits of a pass end before
+                compared = True
+                clear_row(table)
+                for entry in range(row, row + edge):
+                    add_target(table, np.int64(out[entry]))
+            if _is_free(table, out, row, begun, edge, candidate):
                 target = candidate
                 break
         if target < 0:
-            target = _first_free(keys, slot, attempts, v, out, row, edge)
+            target = _first_free(keys, slot, attempts, v, table, out, row, edge)
         out[row + edge] = -2 - target if passing else target
+        add_target(table, target)
         edge += 1
     return edge
 
 
 @_inlined
-def _first_free(keys, slot, attempts, v, out, row, taken):
+def _is_free(table, out, row, begun, edge, candidate):
+    """`is_free` for a row whose targets from `begun` on may be written as -2 - target."""
+    if not is_free(table, out, row, edge, candidate):
+        return False
+    return len(table) > 1 or is_free(table, out, row + begun, edge - begun, -2 - candidate)
+
+
+@_inlined
+def _first_free(keys, slot, attempts, v, table, out, row, taken):
     """`first_free` for a row of which some targets are written as -2 - target."""
     plain = np.empty(taken, np.int64)
     for i in range(taken):
         plain[i] = out[row + i] if out[row + i] >= 0 else -2 - out[row + i]
-    return first_free(keys, slot, attempts, v, plain, 0, taken)
+    return first_free(keys, slot, attempts, v, table, plain, 0, taken)
 
 
 @_inlined
-def _next_edge(out, vertex, degree):
-    """The first edge of `vertex` without a target."""
-    edge = 0
-    while edge < degree and out[vertex * degree + edge] != -1:
-        edge += 1
-    return edge
+def _begin_unknown(unknown, slots, counts, out, keys, vertex, place, edge, known, degree, threshold):
+    """List what the first draws of the edges after `edge`, at which `vertex` waits, copy that is not known.
 
-
-@_inlined
-def _waiting_edges(out, keys, vertex, edge, known, degree, threshold):
-    """How many edges of a vertex that waits at `edge` copy something unknown, by the first draw of those after it."""
-    v, count = vertex + degree, 1
+    Rows from `known` on count as unknown. Entries of `out` and slots of edges go to row `place` of the lists.
+    """
+    v, row, count = vertex + degree, place * degree, 0
     for later in range(edge + 1, degree):
         u, k = copy_draw(keys, v * degree + later, 0, v, degree, threshold)
-        count += int(k >= 0 and (u - degree >= known or out[(u - degree) * degree + k] < 0))
-    return count
+        entry = (u - degree) * degree + k
+        if k >= 0 and (u - degree >= known or out[entry] < 0):
+            unknown[row + count], slots[row + count] = entry, later
+            count += 1
+    counts[place] = count
 
 
 @_inlined
-def _describe(entry, out, keys, queued, first, stop, number, finished, threads, degree, threshold):
-    """Fill a row of the log from the vertices that were visited, before their targets are made known to others."""
+def _still_unknown(unknown, slots, counts, out, place, edge, degree):
+    """Keep of a list those after `edge` that are not known yet."""
+    row, count = place * degree, 0
+    for i in range(row, row + counts[place]):
+        if slots[i] > edge and out[unknown[i]] < 0:
+            unknown[row + count], slots[row + count] = unknown[i], slots[i]
+            count += 1
+    counts[place] = count
+
+
+@_inlined
+def _describe(out, keys, queued, edges, lists, first, stop, number, threads, degree, threshold):
+    """Return VERTICES, WAITING, HELD and MOST of the vertices that were visited, before others know their targets."""
+    unknown, slots, counts = lists
     vertices = waiting = held = 0
     of_thread = np.zeros(min(threads, stop - first), np.int64)
-    for vertex in queued:
-        edge = _next_edge(out, vertex, degree)
+    for i in range(len(queued)):
+        vertex, edge = np.int64(queued[i]), np.int64(edges[i])
         if edge < degree:
-            thread = (vertex - first) % threads
-            known = vertex - thread if number == 0 else stop
-            count = _waiting_edges(out, keys, vertex, edge, known, degree, threshold)
+            place = vertex - first
+            thread = place % threads
+            if number == 0:
+                known = vertex - thread
+                _begin_unknown(unknown, slots, counts, out, keys, vertex, place, edge, known, degree, threshold)
+            else:
+                _still_unknown(unknown, slots, counts, out, place, edge, degree)
+            count = 1 + counts[place]
             vertices += 1
             waiting += count
             held += degree - edge - count
             of_thread[thread] += count
-    entry[FIRST], entry[STOP], entry[PASS] = first, stop, number
-    entry[VERTICES], entry[WAITING], entry[HELD] = vertices, waiting, held
-    entry[FINISHED], entry[MOST] = finished, of_thread.max()
+    return vertices, waiting, held, of_thread.max()
 
 
 @_inlined
-def _make_known(out, queued, degree):
+def _make_known(out, queued, edges, degree):
     """Turn -2 - target into target in the rows of `queued`; keep those that still wait and return their number."""
     left = 0
-    for vertex in queued:
-        edge = _next_edge(out, vertex, degree)
-        for entry in range(vertex * degree, vertex * degree + edge):
-            if out[entry] < 0:
-                out[entry] = -2 - out[entry]
+    for i in range(len(queued)):
+        vertex, edge = np.int64(queued[i]), np.int64(edges[i])
+        entry = vertex * degree + edge - 1
+        while entry >= vertex * degree and out[entry] < 0:  # the last ones of the row, from where this pass began
+            out[entry] = -2 - out[entry]
+            entry -= 1
         if edge < degree:
-            queued[left] = vertex
+            queued[left], edges[left] = vertex, edge
             left += 1
     return left
 
@@ -172,14 +209,20 @@ def cuppa_targets(n, threads, segment, factor, capacity, rows, a: CopyTargets):
     `segment` a number of vertices, 0 for `capacity` of each thread or, with `factor` > 1, one of each; `capacity`
     counts vertices that fit the queue of one thread. `state` holds STATE zeros; `log`, shape (rows * COLUMNS,), zeros.
     """
-    keys = copy_keys(a.seed)
+    keys, table = copy_keys(a.seed), row_table(a.degree)
     threads = min(threads if threads > 0 else LOGICAL, n)
     size = min(segment if segment > 0 else threads if factor > 1 else capacity * threads, n)
     seen = np.empty(min(WAVE, n) * a.degree, np.int64)
     first = 0
     while first < n:
         stop = min(first + size, n)
-        queued = np.empty(stop - first, a.out.dtype)
+        queued, edges = np.empty(stop - first, a.out.dtype), np.empty(stop - first, a.out.dtype)
+        listed = stop - first if a.state[PASSES] < rows else 0
+        lists = (
+            np.empty(listed * a.degree, np.int64),
+            np.empty(listed * a.degree, a.out.dtype),
+            np.empty(listed, np.int64),
+        )
         in_queue = np.zeros(threads, np.int64)
         length = finished = number = 0
         for step in range(first, stop, threads):
@@ -188,29 +231,34 @@ def cuppa_targets(n, threads, segment, factor, capacity, rows, a: CopyTargets):
                 _look(a.out, keys, wave, end, step, a.degree, a.threshold, seen)
                 for vertex in range(wave, end):
                     row = seen[(vertex - wave) * a.degree :]
-                    edge = _visit(a.out, keys, vertex, 0, row, step, False, a.degree, a.threshold, a.attempts)
+                    edge = _visit(a.out, keys, vertex, 0, row, step, False, table, a.degree, a.threshold, a.attempts)
                     finished += edge
                     if edge < a.degree:
-                        queued[length] = vertex
+                        queued[length], edges[length] = vertex, edge
                         length += 1
                         in_queue[vertex - step] += 1
         longest = in_queue.max()
         while True:
-            if a.state[PASSES] < rows:
+            if listed > 0 and a.state[PASSES] < rows:
                 entry = a.log[a.state[PASSES] * COLUMNS : (a.state[PASSES] + 1) * COLUMNS]
-                _describe(
-                    entry, a.out, keys, queued[:length], first, stop, number, finished, threads, a.degree, a.threshold
+                entry[FIRST], entry[STOP], entry[PASS], entry[FINISHED] = first, stop, number, finished
+                entry[VERTICES], entry[WAITING], entry[HELD], entry[MOST] = _describe(
+                    a.out, keys, queued[:length], edges, lists, first, stop, number, threads, a.degree, a.threshold
                 )
             a.state[PASSES] += 1
             if number > 0:
-                length = _make_known(a.out, queued[:length], a.degree)
+                length = _make_known(a.out, queued[:length], edges, a.degree)
             if length == 0:
                 break
             number += 1
             finished = 0
-            for vertex in queued[:length]:
-                edge = _next_edge(a.out, vertex, a.degree)
-                finished += _visit(a.out, keys, vertex, edge, seen, n, True, a.degree, a.threshold, a.attempts) - edge
+            for i in range(length):
+                vertex, edge = np.int64(queued[i]), np.int64(edges[i])
+                reached = _visit(
+                    a.out, keys, vertex, edge, seen, n, True, table, a.degree, a.threshold, a.attempts
+                )  # fmt: skip
+                finished += reached - edge
+                edges[i] = reached
         a.state[SEGMENTS] += 1
         first = stop
         if factor > 1 and longest * factor <= capacity:
@@ -220,10 +268,12 @@ def cuppa_targets(n, threads, segment, factor, capacity, rows, a: CopyTargets):
 @twin
 def cuppa_check(n, degree, threshold, seed, attempts, out, first_bad):
     """Lower `first_bad[0]` to the first entry of `out` that is not what its slot draws from the entries before it."""
-    keys = copy_keys(seed)
+    keys, table = copy_keys(seed), row_table(degree)
     for v in range(degree, degree + n):
+        clear_row(table)
         for edge in range(degree):
             entry = (v - degree) * degree + edge
-            if copy_target(keys, v, edge, degree, threshold, attempts, out) != out[entry]:
+            if copy_target(keys, v, edge, degree, threshold, attempts, table, out) != out[entry]:
                 first_bad[0] = min(first_bad[0], entry)
                 return
+            add_target(table, np.int64(out[entry]))
