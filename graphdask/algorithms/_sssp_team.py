@@ -8,6 +8,7 @@ import numpy as np
 
 from graphdask.algorithms._sssp_state import SsspState
 from graphdask.engine.loop import Environment
+from graphdask.engine.superstep import Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.team import TEAM_WORDS
@@ -45,7 +46,7 @@ class TeamPaths(TeamRun):
     delta : float
         Width of a bucket, to begin with where it `widens`.
     most : float
-        Where the last one ends; `too_far` is whether anything lies beyond.
+        Where the last one ends; `state.too_far` is in the end whether anything lies beyond.
     asks : bool
         Whether to ask again and again where the search stops, because targets come nearer.
     """
@@ -67,14 +68,14 @@ class TeamPaths(TeamRun):
         self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, state: SsspState, delta: float,
         widens: bool, most: float, asks: bool,
     ):  # fmt: skip
-        assert state.work is not None
+        assert state.frontier is not None
         self.state, self.most, self.steps = state, most, FEW_STEPS if asks else ENGINE.team_steps
         self.buckets = TeamBuckets(
             enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens), widened=1.0,
             delta=float(delta), farthest=most,
         )  # fmt: skip
         mine = TeamRelaxing(
-            **state.work.relaxing.as_dict(), bounds=env.xp.full(part.num_slots, 255, np.uint8),
+            **state.frontier.search.as_dict(), bounds=env.xp.full(part.num_slots, 255, np.uint8),
             votes=env.xp.zeros(4 * TEAM_WORDS, np.int64),
         )  # fmt: skip
         super().__init__(memory, part, env, kernels.sssp_team, {}, mine)
@@ -88,6 +89,7 @@ class TeamPaths(TeamRun):
         self.buckets.widened = float(ends[at.END_WIDENED : at.END_WIDENED + 1].view(np.float64)[0])
         return int(ends[at.END_SUPERSTEP]), self.steps, self.buckets
 
-    @property
-    def too_far(self) -> bool:
-        return bool(self.ends[at.END_TOO_FAR]) and self.most < self.stop
+    def run(self) -> list[Superstep]:
+        steps = super().run()
+        self.state.too_far = bool(self.ends[at.END_TOO_FAR]) and self.most < self.stop
+        return steps

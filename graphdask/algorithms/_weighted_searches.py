@@ -49,7 +49,7 @@ class Distances(ShortestPaths):
 
     def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
-        state.work = None
+        state.frontier = None
         if state.too_far:
             del state.labels
             wide = replace(self.lengths, distance=np.dtype(np.int64), most=np.inf)

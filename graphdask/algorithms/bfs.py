@@ -39,7 +39,6 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.bfs.bfs_pack import RankSearch, Search
 from graphdask.partition.part import Part
-from graphdask.partition.queries import own_places
 from graphdask.results.result import Result
 
 DIRECTIONS = ("auto", "push", "pull")
@@ -77,18 +76,12 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
         self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push",
         depth_limit: int | None = None, targets: tuple[int, ...] = (),
     ):  # fmt: skip
-        super().__init__(direction, either_way, depth_limit, targets)
-        self.sources = sources
+        super().__init__(sources, direction, either_way, depth_limit, targets)
 
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        return own_places(part, self.sources)
-
-    def before(
-        self, part: Part, env: Environment, sources: Array, together: bool = False, alone: Peers | None = None
-    ) -> BfsState:
+    def before(self, part: Part, env: Environment, sources: Array, peers: Peers | None, together: bool) -> BfsState:
         dtype, kept = part.vertex_map.dtype, part.num_owned if together else part.num_slots
         search = Search(depth=env.xp.full(kept, -1, dtype), parent=env.xp.full(part.num_slots, -1, dtype))
-        levels = self.levels(part, env, search, sources, alone)
+        levels = self.levels(part, env, search, sources, peers)
         return BfsState(**levels, search=search, kernels=env.kernels("bfs", index_t=dtype))
 
     def facts(self) -> dict[str, Any]:

@@ -1,12 +1,7 @@
-"""Single-source shortest paths, near-far: buckets of distances, one after the other.
+"""Single-source shortest paths by buckets of distances (graphdask.engine.bucket_search, near-far).
 
-State: a label for every slot of the partition: its distance and, if a word can hold both, its parent. A slot whose
-distance falls below the limit of the current bucket is near: an own vertex relaxes its out-edges, the label of a ghost
-is sent to its owner. A slot that is first reached beyond the limit waits among the far ones, ghosts too, so that most
-ghosts are sent once. Near vertices are processed in steps without any exchange. When no rank has any left and no
-message is on its way, all ranks move to the bucket of the smallest distance among the far ones of all ranks. Votes
-carry that distance and the width of the bucket. If there is only one rank, a superstep goes through many buckets: on a
-CPU if they hold few edges, on a GPU in one launch.
+State: a label for every slot of the partition: its distance and, if a word can hold both, its parent. An own vertex
+whose label falls below the limit of the bucket relaxes its out-edges, the label of a ghost is sent to its owner.
 
 Distances do not depend on the order of events: see `sssp`.
 
@@ -29,59 +24,44 @@ same: a vertex that is relaxed lies below the end of a bucket, and no bucket end
 
 Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards. There are two reasons: an edge of
 weight 0, or one whose weight is lost to rounding, joins equal distances; and a 64-bit distance fills the label.
-
-A search may stop at a distance (`_sssp_stop`).
-
-One launch goes through many steps, so the queues cannot grow and must be long enough from the start: for every vertex,
-or, if allocated just-enough, for every vertex that an edge leads to.
-
-Sources: Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths (2014),
-Section 4.3 (near-far); Meyer, Sanders: Delta-stepping (2003); Zhang et al.: Optimizing ordered graph algorithms with
-GraphIt (2020), Section 3.3 (several rounds in a bucket without synchronisation).
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
-from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached
+from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sources import given_sources, given_targets
-from graphdask.algorithms._sssp_buckets import begin_buckets
-from graphdask.algorithms._sssp_state import VOTES, SsspState, before_buckets, finds_parents
-from graphdask.algorithms._sssp_stop import Stop
+from graphdask.algorithms._sssp_state import SsspState
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
+from graphdask.engine.bucket_search import Bucket, BucketSearch
+from graphdask.engine.buckets import VOTES, Buckets
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.checkpoints import Resumable, Saved, lowered, named
-from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Primitive
-from graphdask.engine.queues import Queues, most_reached
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages
+from graphdask.engine.targets import DistanceStop
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import number
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.sssp.sssp_pack import COUNTS
+from graphdask.kernels.sssp.sssp_pack import Relaxing
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
-from graphdask.partition.queries import own_places
 from graphdask.results.result import Result
 
-AT = COUNTS.place
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
-"""Near vertices from which a rank of several sends what it has before it goes on: with all it could do by itself done
-first, the others would wait, and do much of it again."""
 
 
 class ShortestPathsResult(Result):
@@ -107,12 +87,12 @@ class ShortestPathsResult(Result):
         return distance != (np.inf if distance.dtype.kind == "f" else -1)
 
 
-class ShortestPaths(Primitive[SsspState], Resumable):
+class ShortestPaths(BucketSearch[SsspState], Resumable):
     """The primitive."""
 
     name = "SSSP"
     result_type = ShortestPathsResult
-    finds_parents = True  # as edges are relaxed, where that can be (`finds_parents`)
+    finds_parents = True  # as edges are relaxed, where that can be (`_finds_parents`)
 
     def __init__(
         self, sources: tuple[int, ...], delta: float | None, unit: float, distance: np.dtype, flat: bool,
@@ -120,41 +100,41 @@ class ShortestPaths(Primitive[SsspState], Resumable):
     ):  # fmt: skip
         """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
         distances, and `most` where the last bucket ends; `flat` says that edges of weight 0 are to be reckoned with."""
-        self.sources, self.delta, self.unit, self.distance, self.flat = sources, delta, unit, distance, flat
-        self.cutoff, self.targets, self.votes = cutoff, targets, len(VOTES)
-        self.most, self.with_parents = most, distance == np.int32 and not flat
+        super().__init__(sources, delta, most, cutoff, targets)
+        self.unit, self.distance, self.flat = unit, distance, flat
+        self.with_parents = distance == np.int32 and not flat
         self.label = np.dtype(np.int64) if self.with_parents else distance
         self.columns = {"label": self.label}  # type: ignore[misc]  # the only one that depends on the graph
-
-    @property
-    def stops(self) -> bool:
-        """Whether the search may stop before it has reached everything."""
-        return self.cutoff < math.inf or bool(self.targets)
 
     @property
     def parents_in_any_order(self) -> bool:
         """Whether a label can hold the parent in whatever order edges are relaxed."""
         return self.with_parents and self.most == math.inf
 
+    def _finds_parents(self, part: Part) -> bool:
+        """Whether the search finds parents as it relaxes edges: of floats, by a CPU that has the whole graph, if it
+        goes on to the end."""
+        whole = part.size == 1 and isinstance(part.out.indptr, np.ndarray)
+        return whole and self.finds_parents and self.distance.kind == "f" and not self.stops
+
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, allocation, exchange_bytes(part, self.label.itemsize, joined=True))
 
-    def memory_together(self, part: Part, env: Environment) -> int | None:
-        peers = self._peers(part, env)
-        if peers is None:
-            return None
+    def team_bytes(self, peers: Peers, part: Part, env: Environment) -> int:
         return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
 
-    def _peers(self, part: Part, env: Environment) -> Peers | None:
+    def team_memory(self, peers: Peers, part: Part, env: Environment) -> TeamMemory:
+        return TeamPaths.memory(peers, part, env, self.label)
+
+    def peers(self, part: Part, env: Environment) -> Peers | None:
         return env.peers(alone=not sparse(part))
 
     def _memory(self, part: Part, allocation: Allocation, exchange: int) -> int:
         """The bytes, with so many for the exchange of the search."""
-        index, slots, starts = part.vertex_map.dtype.itemsize, part.num_slots, len(self.sources)
-        far = allocation.first(slots, most_reached(part, allocation, starts) + slots - part.num_owned)
-        queues = Queues.length(part, allocation, starts) + 2 * far
-        search = exchange + (self.label.itemsize + 4 + index * finds_parents(self, part)) * slots + index * queues
-        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
+        index, queues = part.vertex_map.dtype.itemsize, Buckets.entries(part, allocation, len(self.sources))
+        search = (self.label.itemsize + 4 + index * self._finds_parents(part)) * part.num_slots + index * queues
+        tree = 0 if self.with_parents else tree_memory(part, self.distance, self.flat)
+        return max(exchange + search, tree)
 
     def facts(self) -> dict[str, Any]:
         facts = {"sources": named(self.sources), "targets": named(self.targets), "dtype": self.distance.name}
@@ -173,102 +153,67 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         labels[: part.num_owned] = columns["label"]
         far = places_of(env.xp, labels != unreached(self.label)).astype(part.vertex_map.dtype)
         state = self._begun(part, env, labels, far, numbers["begun"])
-        return state, self._messages(state, far[:0])
+        return state, self.send(state)
 
-    def init(self, part: Part, env: Environment) -> tuple[SsspState, Messages]:
-        xp, slots = env.xp, part.num_slots
-        peers = self._peers(part, env)
-        memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
-        labels = xp.full(slots, unreached(self.label), self.label)
-        sources = env.backend.from_host(own_places(part, self.sources))
+    def before(self, part: Part, env: Environment, sources: Array, peers: Peers | None, together: bool) -> SsspState:
+        labels = env.xp.full(part.num_slots, unreached(self.label), self.label)
+        sources = env.backend.from_host(sources)
         if len(sources):
             labels[sources] = part.ids[sources] if self.with_parents else 0
         state = self._begun(part, env, labels, sources, 0.0)
-        if finds_parents(self, part):
+        if self._finds_parents(part):
             state.find_parents(part, sources)
-        if memory is not None:
-            return state, self._together(part, state, memory, env)
-        return state, self._messages(state, part.ids[:0])
+        return state
 
     def _begun(self, part: Part, env: Environment, labels: Array, far: Array, nearest: float) -> SsspState:
         """The state with own vertices that are far, the nearest of them in the bucket of a distance, or before it."""
-        stop = Stop(part, env, self.cutoff, self.targets, self.distance)
-        return before_buckets(part, env, labels, far, nearest, len(self.sources), stop, self.distance)
+        weights, each = weights_of(part.out, env.xp)
+        search = Relaxing(
+            indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids, labels=labels
+        )  # fmt: skip
+        starts, near = len(self.sources), nearest if len(far) else math.inf
+        return SsspState(
+            frontier=Buckets.of(part, env, self.name, search, far, nearest, starts, self.distance),
+            stop=DistanceStop(part, env, self.cutoff, self.targets, self.distance),
+            far=len(far), nearest=near, labels=labels, weights=weights, each=each,
+        )  # fmt: skip
 
-    def _together(self, part: Part, state: SsspState, memory: TeamMemory, env: Environment) -> Messages:
-        """Go through all supersteps; nothing is left to be said."""
+    def team(self, part: Part, state: SsspState, memory: TeamMemory, env: Environment) -> TeamPaths:
         delta, widens = self.delta or self.unit * TEAM_BREADTH, self.delta is None
         kernels = self._kernels(part, state, env, "sssp_team")
-        team = TeamPaths(memory, part, env, kernels, state, delta, widens, self.most, bool(self.targets))
-        team.run()
-        state.too_far = team.too_far
-        return self._nothing(part, state)
-
-    def _nothing(self, part: Part, state: SsspState) -> Messages:
-        return Messages(part.ids[:0], part.ids[:0], {"label": state.labels}, False)
-
-    def _messages(self, state: SsspState, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
-        busy = len(ghosts) > 0 or near > 0
-        return Messages(
-            ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
-            votes=(float(busy), state.nearest, float(edges), float(state.far), state.stop.farthest(state.labels)),
-        )  # fmt: skip
+        return TeamPaths(memory, part, env, kernels, state, delta, widens, self.most, bool(self.targets))
 
     def _kernels(self, part: Part, state: SsspState, env: Environment, family: str = "sssp") -> Any:
         types = {"index_t": part.vertex_map.dtype, "weight_t": state.weights.dtype}
         return env.kernels(family, cooperative=True, **types, dist_t=self.distance, label_t=self.label)
 
-    def superstep(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Messages | Counted:
-        work = state.work
-        assert work is not None
-        voted = VOTES.of(inbox.votes)
-        nearest, idle = voted.nearest, not voted.busy
-        state.stop.take(voted.farthest)
-        most = min(self.most, state.stop.above)
-        state.begun = nearest if idle and nearest < math.inf else state.begun
-        if idle and most <= nearest < math.inf:
-            state.too_far = self.most < state.stop.above
-            return self._nothing(part, state)
-        if len(inbox):
-            arrived = len(inbox), state.step, state.split, inbox.unchecked, inbox.columns["label"]
-            end = part.num_slots if env.exchange == "broadcast" else part.num_owned
-            self._kernels(part, state, env).sssp_arrive(*arrived, end, work.relaxing)
-        splits = begin_buckets(part, state, voted, env)
-        delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
-        enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
-        found = self._relax(part, state, env, splits, enough, nearest, delta, most)
-        if found is not None:
-            return self._relaxed(state, found)
-        place, values = AT.ghosts.start + state.superstep % 2, {"label": state.labels}
-        return Counted(work.ghosts.array, work.control, place, values, partial(self._relaxed, state))
+    def values(self, state: SsspState) -> dict[str, Array]:
+        return {"label": state.labels}
 
-    def _relax(
-        self, part: Part, state: SsspState, env: Environment, splits: int, enough: int, nearest: float, delta: float,
-        most: float,
-    ) -> np.ndarray | None:  # fmt: skip
-        """Relax near vertices and begin so many buckets; return the words of `Work.control` after it, if the host has
-        read them."""
-        assert state.work is not None
+    def farthest(self, state: SsspState) -> float:
+        return state.stop.farthest(state.labels)
+
+    def width(self, part: Part, env: Environment) -> float:
+        return self.unit * breadth_of(part, env.backend.name)
+
+    def arrive(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> None:
+        assert state.frontier is not None
+        end = part.num_slots if env.exchange == "broadcast" else part.num_owned
+        self._kernels(part, state, env).sssp_arrive(
+            len(inbox), state.step, state.split, inbox.unchecked, inbox.columns["label"], end, state.frontier.search
+        )
+
+    def relax(self, part: Part, state: SsspState, bucket: Bucket, env: Environment) -> np.ndarray | None:
+        assert state.frontier is not None
         self._kernels(part, state, env).sssp_advance(
-            HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, most, state.superstep,
-            state.work.relaxing,
+            HUB_THREADS, state.step, state.split, bucket.splits, bucket.enough, bucket.nearest, bucket.width,
+            bucket.most, state.superstep, state.frontier.search,
         )  # fmt: skip
         return None
 
-    def _relaxed(self, state: SsspState, found: np.ndarray) -> Messages:
-        """Take in the words of `Work.control`."""
-        assert state.work is not None
-        counts = found.tolist()
-        acted, edges = counts[AT.acted] - state.acted, counts[AT.edges] - state.edges
-        ghosts = state.work.ghosts.array[: counts[AT.ghosts.start + state.superstep % 2]]
-        state.step, state.split, state.acted, state.edges = (counts[i] for i in (AT.step, AT.split, AT.acted, AT.edges))
-        state.far, state.superstep = counts[AT.far.start + state.split % 3], state.superstep + 1
-        state.nearest = float(found[len(COUNTS) + state.split % 3 :][:1].view(np.float64)[0])
-        return self._messages(state, ghosts, acted, edges, counts[AT.near.start + state.step % 3])
-
     def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
-        state.work = None
+        state.frontier = None
         if state.too_far:
             del state.labels
             wide = type(self)(

@@ -18,6 +18,7 @@ breadth-first search (2012), whose rule decides, from the edges of the frontier,
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,8 +29,9 @@ from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import MAXIMAL, Allocation
 from graphdask.engine.direction import Direction
 from graphdask.engine.frontier import Frontier, LevelState
-from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Primitive, Received
+from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Received
 from graphdask.engine.queues import Queues
+from graphdask.engine.source_search import SourceSearch, nothing
 from graphdask.engine.targets import target_votes
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.engine.team_levels import TeamLevels
@@ -49,21 +51,21 @@ LEVELS_APART = 64
 S = TypeVar("S", bound=LevelState)
 
 
-class LevelSearch(Primitive[S]):
+class LevelSearch(SourceSearch[S]):
     """A primitive whose frontier is a level. A subclass says, by its kernels, what it does with edges and vertices."""
 
     def __init__(
-        self, direction: str = "push", either_way: bool = False, depth_limit: int | None = None,
-        targets: tuple[int, ...] = (),
+        self, sources: Sequence[int], direction: str = "push", either_way: bool = False, depth_limit: int | None = None,
+        targets: Sequence[int] = (),
     ):  # fmt: skip
         """`direction` is `push`, `pull` or `auto`; `either_way` says whether it goes along edges in both directions,
-        `depth_limit` and `targets`, vertex numbers, where it stops."""
-        self.direction, self.either_way, self.depth_limit, self.targets = direction, either_way, depth_limit, targets
+        `depth_limit` and `targets` where it stops."""
+        super().__init__(sources, targets)
+        self.direction, self.either_way, self.depth_limit = direction, either_way, depth_limit
         self.votes = Direction.VOTES + target_votes(targets)
 
     @property
     def stops(self) -> bool:
-        """Whether the search may stop before it has reached everything."""
         return self.depth_limit is not None or bool(self.targets)
 
     @property
@@ -83,7 +85,6 @@ class LevelSearch(Primitive[S]):
         return self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
 
     def peers(self, part: Part, env: Environment) -> Peers | None:
-        """Return the ranks whose GPUs search together, where they can, or a GPU alone; None on all ranks alike."""
         alone = self.direction == "push" and part.inward is not None
         return None if len(self.scanned(part)) > 1 else env.peers(alone)
 
@@ -92,31 +93,22 @@ class LevelSearch(Primitive[S]):
         entries = (1 + len(self.columns)) * part.num_slots + Frontier.entries(part, allocation, self.can_pull(part))
         return part.vertex_map.dtype.itemsize * entries + part.num_slots // 8
 
-    def memory_together(self, part: Part, env: Environment) -> int | None:
+    def team_memory(self, peers: Peers, part: Part, env: Environment) -> TeamMemory | None:
+        return None if env.size == 1 else TeamLevels.memory(peers, part, env)
+
+    def team_bytes(self, peers: Peers, part: Part, env: Environment) -> int:
         """The same for a team, which exchanges nothing and has depths of own vertices only. At the end the columns of
         own vertices are copied, if ghosts are behind them."""
-        peers, slots, owned = self.peers(part, env), part.num_slots, part.num_owned
-        if peers is None:
-            return None
+        slots, owned = part.num_slots, part.num_owned
         entries = owned + len(self.columns) * slots + Queues.length(part, MAXIMAL)
         entries += (2 if self.can_pull(part) else int(slots > owned)) * owned
         bits = (slots + 31) // 32 * 4
         return part.vertex_map.dtype.itemsize * entries + bits + TeamLevels.nbytes(peers, part, env)
 
     @abstractmethod
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        """Return the distinct slots of the sources that this rank owns; they are on the host if they are few."""
-
-    @abstractmethod
-    def before(
-        self, part: Part, env: Environment, sources: Array, together: bool = False, alone: Peers | None = None
-    ) -> S:
+    def before(self, part: Part, env: Environment, sources: Array, peers: Peers | None, together: bool) -> S:
         """Return the state of a search whose frontier are own vertices, by `levels`; nothing is settled yet. A team
         that is `together` in one launch needs depths of own vertices only."""
-
-    @abstractmethod
-    def values(self, state: S) -> dict[str, Array]:
-        """Return the columns that a push sends with the vertices that it reached."""
 
     @abstractmethod
     def arrive(self, state: S, message: Inbox | Received) -> None:
@@ -153,24 +145,17 @@ class LevelSearch(Primitive[S]):
         """Return the share of this rank in a team; for `weight` and `levels` see TeamLevels."""
 
     def levels(
-        self, part: Part, env: Environment, search: levels_pack.LevelSearch, sources: Array, alone: Peers | None
+        self, part: Part, env: Environment, search: levels_pack.LevelSearch, sources: Array, peers: Peers | None
     ) -> dict[str, Any]:
         """Return the fields of a LevelState before the search, by name."""
-        direction = self.direction if self.can_pull(part) else "push"
+        direction, alone = self.direction if self.can_pull(part) else "push", peers if env.size == 1 else None
         return vars(LevelState.before(
             part, env, self.name, search, sources, direction, self.depth_limit, self.targets, alone,
         ))  # fmt: skip
 
-    def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
-        peers, alone = self.peers(part, env), env.size == 1
-        memory = None if peers is None or alone else TeamLevels.memory(peers, part, env)
-        sources = self.own_sources(part, env)
-        state = self.before(part, env, sources, memory is not None, peers if alone else None)
-        if memory is not None:
-            self.team(part, state, memory, env).run()  # nothing is left to be sent
-            return state, Messages(part.ids[:0], part.ids[:0], {}, False)
+    def begin(self, part: Part, state: S, env: Environment) -> Messages:
         self._settle_sources(state, env)
-        return state, self.begin(part, state, part.out.num_edges, env)
+        return self._send_sources(part, state, part.out.num_edges, env)
 
     def resume(self, part: Part, level: int, depth: Array, env: Environment) -> tuple[S, Messages]:
         """Return state and messages of a search that goes on from a level, which is the frontier. Every rank calls it.
@@ -181,7 +166,7 @@ class LevelSearch(Primitive[S]):
             Of all own vertices up to this level; -1 for others.
         """
         xp, dtype = env.xp, part.vertex_map.dtype
-        state = self.before(part, env, places_of(xp, depth == level).astype(dtype))
+        state = self.before(part, env, places_of(xp, depth == level).astype(dtype), None, False)
         frontier, search = state.frontier, state.frontier.search
         if level % 2:
             frontier.queues = frontier.queues[1], frontier.queues[0]
@@ -192,7 +177,7 @@ class LevelSearch(Primitive[S]):
         env.kernels("codec", index_t=dtype).codec_set_bits(len(reached), reached, search.seen, part.num_slots)
         frontier.unreached = min(frontier.unreached, count_set(depth < 0))
         lengths = part.out.indptr[1:] - part.out.indptr[:-1]
-        return state, self.begin(part, state, int(lengths[(depth < 0) | (depth == level)].sum()), env)
+        return state, self._send_sources(part, state, int(lengths[(depth < 0) | (depth == level)].sum()), env)
 
     def _settle_sources(self, state: S, env: Environment) -> None:
         """Settle the first frontier, and add up its edges."""
@@ -207,7 +192,7 @@ class LevelSearch(Primitive[S]):
             state.limit = min(state.limit, level)
         return len(votes) == 1 and level >= state.limit
 
-    def begin(self, part: Part, state: S, unexplored: int, env: Environment) -> Messages:
+    def _send_sources(self, part: Part, state: S, unexplored: int, env: Environment) -> Messages:
         """Send the frontier before the first superstep; so many edges of this rank have yet to be visited."""
         frontier = state.frontier
         votes = state.votes(frontier.count, frontier.edges, env, unexplored)
@@ -222,7 +207,7 @@ class LevelSearch(Primitive[S]):
             for message in inbox.messages:
                 set_bits(message, frontier.search.seen, part, env)
         if frontier.level >= state.limit:
-            return Messages(part.ids[:0], part.ids[:0], {}, False)
+            return nothing(part)
         pulls = state.direction.choose(inbox.votes)
         if not pulls and self._is_small(part, state, env):
             return self._go_through_small(part, state, env)

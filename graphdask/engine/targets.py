@@ -4,11 +4,15 @@ A rank sees that a target is reached if it owns the target or has a ghost of it.
 together have seen every target that the level reached, even if its owner learns of it only from the next messages. Each
 rank votes a bit for each target that it has seen, and the search stops if every bit is set on some rank.
 
-A search by weights stops when no distance can fall any more to that of the farthest target.
+A search by distances stops at a cutoff, or at the distance of the farthest target. Labels only fall, so the farthest
+target is never farther away than its label says, and the search need not go beyond the largest label of all targets.
+Owners vote it. When no label up to there can fall any more, the search stops. What lies beyond has a label that need
+not be final; it is taken back.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -94,3 +98,57 @@ class Targets:
         """Return whether some rank has seen each target, from the votes of all ranks."""
         seen = np.bitwise_or.reduce(votes.astype(np.int64), axis=0)
         return sum(word.bit_count() for word in seen.tolist()) == self.count
+
+
+class DistanceStop:
+    """Where a search by distances stops, as one rank knows it.
+
+    Parameters
+    ----------
+    cutoff : float
+        Infinity for none.
+    targets : tuple of int
+        Their vertex numbers.
+    distance : numpy.dtype
+        A wider label has the distance in its upper half.
+    """
+
+    def __init__(self, part: Part, env: Environment, cutoff: float, targets: tuple[int, ...], distance: np.dtype):
+        self._env, self._cutoff, self._targets, self._distance = env, cutoff, targets, distance
+        self._slots = env.backend.from_host(own_places(part, targets))
+        self.above = self._next(cutoff)
+        """No distance from here on is searched; the same on all ranks."""
+
+    def _next(self, distance: float) -> float:
+        """Return a number above a distance, such that no other distance lies between."""
+        return math.nextafter(distance if self._distance.kind == "f" else distance + 1, math.inf)
+
+    def farthest(self, labels: Array) -> float:
+        """Return this rank's vote: how far away the farthest own target is so far, inf if one is not reached or there
+        are no targets at all, -1 if there is no own one."""
+        if not self._targets:
+            return math.inf
+        own: np.ndarray = self._env.backend.to_host(labels[self._slots])
+        if not len(own):
+            return -1.0
+        most = own.max()
+        if most == (math.inf if labels.dtype.kind == "f" else np.iinfo(labels.dtype).max):
+            return math.inf
+        return float(most if labels.dtype == self._distance else most >> 32)
+
+    def take(self, farthest: float) -> None:
+        """Take in the largest vote of all ranks."""
+        self.above = min(self.above, self._next(farthest))
+
+    def ask(self, labels: Array) -> float:
+        """Vote between launches of a team; return `above`. Every rank calls it."""
+        if self._targets:
+            assert self._env.comm is not None
+            self.take(float(self._env.comm.allreduce(np.array([self.farthest(labels)]), "max")[0]))
+        return self.above
+
+    def beyond(self, part: Part, distance: Array) -> Array:
+        """Return which own vertices have a distance beyond that at which the search stopped. Every rank calls it."""
+        env = self._env
+        assert env.comm is not None
+        return distance > stopped_at(env.comm, env.backend, part, distance, self._targets, self._cutoff)

@@ -24,7 +24,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     const long long *const row = rows + blockIdx.y * row_words;
     Team team(row);
     const TeamRelaxing &mine = *(const TeamRelaxing *)(row + ROW_OWN);
-    PathCounts *const counters = mine.counters;
+    BucketCounts *const counters = mine.counters;
     gd_count *const votes = mine.votes;
     double *const least = mine.least;
     Bucket<Bounds> bucket{*(const Relaxing *)&mine, Bounds(mine.bounds, a.delta), &queues,

@@ -2,7 +2,7 @@
 
 near      own vertices whose edges are written down (sssp_lead)
 waiting   the far vertices before a split, `length` of them
-counters  as in sssp_pack.py, but that whoever calls clears near, hubs (the first place alone), far and `least` of
+counters  as in buckets_pack.py, but that whoever calls clears near, hubs (the first place alone), far and `least` of
           what a kernel fills, and that there is no barrier
 """
 

@@ -1,6 +1,7 @@
 """What sssp_unfused.py and sssp_unfused.cu work on."""
 
-from graphdask.kernels.sssp.sssp_pack import COUNTS, WeightedRows
+from graphdask.kernels.common.buckets_pack import COUNTS
+from graphdask.kernels.sssp.sssp_pack import WeightedRows
 
 
 class Stepping(WeightedRows):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from kernel_launch import values_of
 
+from graphdask.kernels.common.buckets_pack import COUNTS
 from graphdask.kernels.common.packs import Pack
-from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
+from graphdask.kernels.sssp.sssp_pack import Relaxing
 from graphdask.kernels.sssp.sssp_tree_pack import Tree
 
 AT = COUNTS.place
