@@ -59,7 +59,10 @@ def python_ending(of: Definition, ending: Function | None) -> str:
         f"until_of_caller = compiled({ending.code.python!r}, 'user_function', {ending.code.types!r}, "
         f"{ending.code.result!r}, for_python=False)\n\n\n"
     ]  # fmt: skip
-    cleared = [f"clear(a.sums, {k}, {each.combine in ('min', 'max')})" for k, each in enumerate(of.aggregates)]
+    cleared = [  # Numba compiles a function again for every literal
+        f"clear(a.sums, np.int64({k}), np.int64({int(each.combine in ('min', 'max'))}))"
+        for k, each in enumerate(of.aggregates)
+    ]
     failures = ["a.failure_to_send", "a.failure_to_apply", *(f"a.failure{k}" for k in range(len(of.aggregates)))]
     count = len(of.aggregates)
     integers = [f"a.integers[{k}]" for k in range(count)] or ["np.int64(0)"]
@@ -133,7 +136,7 @@ def _value(low: str, high: str, k: int, combine: str, kind: str, value: str) -> 
         count = f"{low} + ({high} << 32)"
         return [f"{value} = np.int64({count} > 0)" if combine == "any" else f"{value} = {count}"]
     if combine == "sum" and kind == "float":
-        return [f"{value} = exact_value(a.sums, {k})"]
+        return [f"{value} = exact_value(a.sums, np.int64({k}))"]
     if combine == "sum":  # of one that does not fit 64 bits the host says so
         return [
             f"high = {high} + ({low} >> 32)", f"{value} = (high << 32) | ({low} & 4294967295)",

@@ -280,13 +280,16 @@ class PythonGlue:
 
 def _added(k: int, aggregate: Aggregate, failure: str) -> list[str]:
     """Statements in Python that add a value to an aggregate."""
-    combine, kind, x, lines = aggregate.combine, aggregate.kind, f"x{k}", []
+    combine, kind, x, lines = aggregate.combine, aggregate.kind, f"x{k}", list[str]()
+    number = f"np.int64({k})"  # Numba compiles a function again for every literal
     if combine in ("count", "any"):
-        return [f"if {x} != 0:", f"    add_integer(a.sums, {k}, np.int64(1))"]
+        return [f"if {x} != 0:", f"    add_integer(a.sums, {number}, np.int64(1))"]
     if kind == "float":
         lines += [f"if {x} != {x}:", f"    {failure}", f"    {x} = 0.0"]
     if combine == "sum":
-        added = f"add_float(a.sums, {k}, {x})" if kind == "float" else f"add_integer(a.sums, {k}, np.int64({x}))"
+        added = f"add_float(a.sums, {number}, {x})"
+        if kind != "float":
+            added = f"add_integer(a.sums, {number}, np.int64({x}))"
         return [*lines, added]
     key = f"ordered({x})" if kind == "float" else f"np.int64({x})"
-    return [*lines, f"take_least(a.sums, {k}, {key if combine == 'min' else f'~{key}'})"]
+    return [*lines, f"take_least(a.sums, {number}, {key if combine == 'min' else f'~{key}'})"]

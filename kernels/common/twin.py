@@ -14,6 +14,7 @@ from typing import Any
 import numba
 
 from graphdask.kernels.common.compiling import listen_to_numba
+from graphdask.kernels.common.in_kernels import InKernels, read_from_files
 from graphdask.kernels.common.kept import enter_other, keep_by_digest, keep_where_possible
 from graphdask.kernels.common.once import compile_once
 from graphdask.kernels.common.options import compare_what_was_set
@@ -22,11 +23,15 @@ from graphdask.kernels.common.unpacked import unpacked
 listen_to_numba()
 keep_by_digest()
 compare_what_was_set()
+read_from_files()
 
 AS_KERNELS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Numba's options of all that it compiles for kernels. Nothing calls them from C, so that wrapper would be compiled for
 nothing."""
 
+ONLY_FOR_KERNELS = {"no_cpython_wrapper": True, "pipeline_class": InKernels}
+"""Numba's options of functions that kernels call, and Python never does: what turns Python's arguments into theirs is
+not compiled, nor machine code of them alone."""
 
 OURS = "graphdask.", "graphdask_module_"
 """How the names of modules of graphdask begin, with those of functions/generated.py."""
@@ -43,8 +48,8 @@ def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         enter_other(function)
         function, fields = unpacked(function)
         private = function.__name__.startswith("_") and (function.__module__ or "").startswith(OURS)
-        for_twins = {"no_cpython_wrapper": True} if private else {}
-        dispatcher = numba.njit(**{**AS_KERNELS, **for_twins, **options})(function)
+        only_for_kernels = ONLY_FOR_KERNELS if private else {}
+        dispatcher = numba.njit(**{**AS_KERNELS, **only_for_kernels, **options})(function)
         dispatcher.fields = fields
         if options.get("cache"):
             keep_where_possible(dispatcher)
@@ -56,8 +61,8 @@ def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 twin = compiled_by(cache=True)
 
-for_twins = compiled_by(cache=True, no_cpython_wrapper=True)
-"""Of functions that twins call, and Python never does: what turns Python's arguments into theirs is not compiled."""
+for_twins = compiled_by(cache=True, **ONLY_FOR_KERNELS)
+"""Of functions that twins call, and Python never does."""
 
 within = compiled_by(cache=True, forceinline=True)
 """Of functions that twins call for every item with arrays: a call would copy the description of each."""
@@ -65,7 +70,7 @@ within = compiled_by(cache=True, forceinline=True)
 WITHOUT_ARRAYS = {"forceinline": True, "_nrt": False, "no_cfunc_wrapper": True}
 """Numba's options of such functions that make no arrays, nor does what they call. Numba would count the holders of
 those that they are given, with atomic operations that take longer than most items."""
-ONLY_IN_KERNELS = {**WITHOUT_ARRAYS, "no_cpython_wrapper": True}
+ONLY_IN_KERNELS = {**WITHOUT_ARRAYS, **ONLY_FOR_KERNELS}
 """Of those of them that Python never calls."""
 inlined = compiled_by(cache=True, **ONLY_IN_KERNELS)
 

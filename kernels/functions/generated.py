@@ -3,7 +3,8 @@
 A function goes into a file of its own in the user's cache folder, which `cache=True` can then work with: its folder is
 named by a digest of the text, of the kernels that it imports, and of the versions. The file appears under
 its name at once and is never written again, so processes that start together are safe; Numba replaces its own files
-the same way. Where the folder cannot be used, the function is compiled for this process alone.
+the same way, and one process compiles a function that others wait for (once.py). Where the folder cannot be used, the
+function is compiled for this process alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import llvmlite
 import numba
 
 from graphdask.kernels.common.kept import cache_folder, digest, own
+from graphdask.kernels.common.once import compile_once
 from graphdask.kernels.common.twin import ONLY_IN_KERNELS, WITHOUT_ARRAYS
 
 TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
@@ -73,6 +75,8 @@ def _compiled(source: str, name: str, signature: Any, path: str, keep: bool, for
     exec(compile(source, path, "exec"), module.__dict__)
     options = WITHOUT_ARRAYS if for_python else ONLY_IN_KERNELS
     function = numba.njit(nogil=True, cache=keep, error_model="numpy", **options)(getattr(module, name))
+    if keep:
+        compile_once(function)
     function.compile(signature)
     function.disable_compile()
     return function

@@ -6,12 +6,9 @@ function again for every literal.
 
 import math
 
-import numba
 import numpy as np
 
-from graphdask.kernels.common.compiling import listen_to_numba
-
-listen_to_numba()
+from graphdask.kernels.common.twin import ONLY_FOR_KERNELS, compiled_by
 
 BY_ZERO, OVERFLOW, ROOT, LOGARITHM, TOO_LARGE = (np.int64(reason) for reason in range(1, 6))
 FRACTIONAL_POWER, NO_INTEGER, NEGATIVE_POWER, NO_STEP, NO_END = (np.int64(reason) for reason in range(6, 11))
@@ -21,9 +18,7 @@ MOST_STEPS = 1 << 20
 SMALLEST_INTEGER = -(1 << 63)
 _0, _1, _MOST_ITEMS = np.uint64(0), np.uint64(1), np.uint64(1 << 40)
 
-inlined = numba.njit(  # see WITHOUT_ARRAYS in twin.py; other twins call them, Python does not
-    nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+inlined = compiled_by(cache=True, _nrt=False, **ONLY_FOR_KERNELS)  # see WITHOUT_ARRAYS in twin.py
 
 
 @inlined

@@ -52,7 +52,7 @@ def add_float(sums, k, x):
 
 @twin
 def clear(sums, k, least):
-    """Make the sum number k that of no numbers, or the number k larger than any."""
+    """Make the sum number k that of no numbers, or the number k larger than any if `least` is not 0."""
     for i in range(k * BINS, (k + 1) * BINS):
         sums[i] = 0
     if least:
