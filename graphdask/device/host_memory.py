@@ -11,14 +11,16 @@ import numpy as np
 OWN_PAGES, HUGE_PAGES = 1 << 20, 1 << 22
 """Bytes from which on an array has pages of its own, and from which on these are huge where the system has such."""
 
+BEGINNING = 4096
+"""Bytes of /proc/meminfo, which the available memory is among; the whole has fewer."""
+
 
 def free() -> int:
     """Bytes that are available, and that the control group still allows."""
-    with open("/proc/meminfo") as meminfo:
-        for line in meminfo:
-            if line.startswith("MemAvailable:"):
-                return min(int(line.split()[1]) * 1024, of_control_group())
-    return of_control_group()
+    with open("/proc/meminfo", "rb", buffering=0) as meminfo:
+        _, found, after = meminfo.read(BEGINNING).partition(b"MemAvailable:")
+    group = of_control_group()
+    return min(int(after.split(maxsplit=1)[0]) * 1024, group) if found else group
 
 
 def of_control_group(root: str = "/sys/fs/cgroup") -> int:
@@ -27,10 +29,12 @@ def of_control_group(root: str = "/sys/fs/cgroup") -> int:
     The kernel counts file pages as used, and takes the inactive ones back before it refuses memory.
     """
     try:
-        with open(f"{root}/memory.max") as limit, open(f"{root}/memory.current") as used:
-            text, current = limit.read().strip(), int(used.read())
+        with open(f"{root}/memory.max") as limit:
+            text = limit.read().strip()
         if text == "max":
             return 1 << 62
+        with open(f"{root}/memory.current") as used:
+            current = int(used.read())
         with open(f"{root}/memory.stat") as stat:
             inactive = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
     except OSError:

@@ -200,30 +200,32 @@ class Holdings:
 
     def __init__(self, part: Part, backend: Backend):
         self._kinds = (np.ndarray, backend.xp.ndarray)
-        self._others = set(self._memories([part.out, part.inward, part.ids, part.ghosts, part.mirrored,
-                                           part.tables.values]))  # fmt: skip
+        self._others = self._memories(part.out, part.inward, part.ids, part.ghosts, part.mirrored, part.tables.values)
 
     def nbytes(self, state: Any) -> int:
         """Bytes of all arrays that are found in a dataclass or a pack, its fields, and their fields and entries."""
-        return sum(nbytes for place, nbytes in self._memories(state).items() if place not in self._others)
+        others = self._others
+        return sum([nbytes for place, nbytes in self._memories(state).items() if place not in others])
 
-    def _memories(self, value: Any) -> dict[int, int]:
+    def _memories(self, *values: Any) -> dict[int, int]:
         """Bytes by where they are."""
-        left, found = [value], {}
+        left, found, kinds = list(values), dict[int, int](), self._kinds
         while left:
             value = left.pop()
             kind: Any = type(value)
             if kind in PLAIN:
                 continue
-            if isinstance(value, self._kinds):
+            if kind in kinds:
                 place, nbytes = _memory(value)
                 found[place] = nbytes
             elif kind is Buffer:
                 left.append(value.array)
             elif isinstance(value, Pack):
-                left.extend(value.as_dict().values())
+                left.extend(value.assigned())
             elif isinstance(value, tuple | list):
                 left.extend(value)
+            elif isinstance(value, kinds):  # of a subclass
+                found.update([_memory(value)])
             else:
                 left += [getattr(value, name) for name in _fields(kind)]
         return found
@@ -236,6 +238,6 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 def _memory(array: Array) -> tuple[int, int]:
     """Where the memory is of which an array may be a view, and how many bytes it has."""
-    while (base := array.base) is not None and hasattr(base, "nbytes") and hasattr(base, "base"):
+    while (base := array.base) is not None and hasattr(base, "base") and hasattr(base, "nbytes"):
         array = base
     return id(array) if isinstance(array, np.ndarray) else array.data.ptr, array.nbytes

@@ -194,17 +194,25 @@ class Stats:
 
 def _joined(same: Sequence[Superstep]) -> dict[str, Any]:
     """A superstep as `Stats.supersteps` has it, from what each rank says of it."""
+    one = same[0] if len(same) == 1 else None  # most runs have one rank
+
+    def added(name: str) -> Any:
+        return getattr(one, name) if one else sum([getattr(rank, name) for rank in same])
+
+    def largest(name: str) -> Any:
+        return getattr(one, name) if one else max([getattr(rank, name) for rank in same])
+
     return {
         "superstep": same[0].number,
-        "frontier": sum([rank.frontier for rank in same]),
-        "edges": sum([rank.edges for rank in same]),
-        "messages": sum([rank.messages for rank in same]),
-        "bytes_sent": sum([rank.bytes_sent for rank in same]),
-        "compute": max([rank.compute for rank in same]),
-        "code": max([rank.code for rank in same]),
-        "exchange": max([rank.exchange for rank in same]),
-        "wait": max([rank.wait for rank in same]),
-        "compile": max([rank.compile for rank in same]),
+        "frontier": added("frontier"),
+        "edges": added("edges"),
+        "messages": added("messages"),
+        "bytes_sent": added("bytes_sent"),
+        "compute": largest("compute"),
+        "code": largest("code"),
+        "exchange": largest("exchange"),
+        "wait": largest("wait"),
+        "compile": largest("compile"),
         "seconds": max([seconds_of(rank) for rank in same]),
         "pushed": max([rank.ways[0] for rank in same]),
         "pulled": max([rank.ways[1] for rank in same]),

@@ -131,8 +131,8 @@ class Pack:
         changed = set(values)
         if not changed <= self._names:
             self._refuse(values)
-        values["_changed"], values["_words"] = changed, [0] * len(self._place)
-        object.__setattr__(self, "__dict__", values)
+        fields = {"_changed": changed, "_words": [0] * len(self._place)} | values
+        object.__setattr__(self, "__dict__", fields)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._place:
@@ -183,6 +183,10 @@ class Pack:
     def as_dict(self) -> dict[str, Any]:
         """The values of all fields by name, for a pack of more fields."""
         return {name: getattr(self, name) for name in self.field_types}
+
+    def assigned(self) -> list[Any]:
+        """The values of the fields that have been set."""
+        return list(self.__dict__.values())[2:]  # without what has changed, and the words
 
     def read_counters(self, backend: Any) -> Any:
         """Python integers by name: what the field `counters` holds now."""
