@@ -8,6 +8,7 @@ import numpy as np
 
 from graphdask.device.arrays import module_of, on_gpu, on_host
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.errors import InputError, shown
 from graphdask.partition.given import given_array
 
@@ -116,6 +117,6 @@ def check_weights(array: Array, count: int, name: str = "weights") -> Array:
             place = int(xp.argmax(array > np.uint64(MOST_ID)))
             raise InputError(f"{name}[{place}] = {int(array[place])} is above 2**63 - 1; give the weights as floats")
         array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
-    if array.dtype.kind == "f" and bool(xp.isnan(array).any()):
+    if array.dtype.kind == "f" and any_set(xp.isnan(array)):
         raise InputError(f"{name}[{int(xp.argmax(xp.isnan(array)))}] is NaN; every edge needs a weight")
     return xp.ascontiguousarray(array)

@@ -80,9 +80,7 @@ def _built(
     if vertex_map.size != comm.size:
         vertex_map = vertex_map.with_offsets(balanced_ranges(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
-        other_way: Array = src != dst
-        if all_set(other_way):
-            other_way = slice(None)
+        other_way = _other_way(backend, src, dst)
         at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
@@ -222,6 +220,17 @@ def to_owners(
     return sent(at), *(None if column is None else sent(column) for column in others)
 
 
+def _other_way(backend: Backend, src: Array, dst: Array) -> Any:
+    """Which edges are no self-loops, in any order: an undirected graph stores them in both directions."""
+    if backend.name == "cpu":
+        found: Any = src != dst
+        return slice(None) if all_set(found) else found
+    places, count = backend.xp.empty(len(src), np.int64), backend.xp.zeros(1, np.uint64)
+    backend.kernels("sorted_rows", index_t=src.dtype).sorted_rows_others(len(src), src, dst, places, count)
+    found = int(backend.to_host(count)[0])
+    return slice(None) if found == len(src) else places[:found]
+
+
 def _sorted_rows(
     backend: Backend, rows: Array, columns: Array, weights: Array | None, ids: Array, merge: bool
 ) -> tuple[Csr, int]:
@@ -255,9 +264,8 @@ def _keyed_rows(
 ) -> tuple[Csr, int]:
     """As `_sorted_rows`, on a GPU for ids of 32 bits: one sort by both in one number, among which rows are found."""
     xp, dtype, n = backend.xp, columns.dtype, len(ids)
-    key = rows.astype(np.int64)
-    key <<= 32
-    key |= columns
+    kernels, key = backend.kernels("sorted_rows", index_t=dtype), xp.empty(len(rows), np.int64)
+    kernels.sorted_rows_keys(len(key), rows, columns, key)
     if weights is None:
         key.sort()
     else:
@@ -273,13 +281,10 @@ def _keyed_rows(
         keep[1:] = key[1:] != key[:-1]
         key, weights = key[keep], None if weights is None else weights[keep]
         del keep
-    first = xp.arange(n + 1, dtype=np.int64)
-    first <<= 32
-    indptr = xp.searchsorted(key, first).astype(np.int64, copy=False)
-    at = first[:-1]
-    at |= ids
-    loops = xp.searchsorted(key, at, side="right").sum() - xp.searchsorted(key, at).sum()
-    return Csr(indptr, key.astype(dtype), weights), int(loops)
+    indptr, loops, columns = xp.empty(n + 1, np.int64), xp.zeros(1, np.uint64), xp.empty(len(key), dtype)
+    kernels.sorted_rows_begins(n + 1, key, len(key), ids, indptr, loops)
+    kernels.sorted_rows_columns(len(key), key, columns)
+    return Csr(indptr, columns, weights), int(backend.to_host(loops)[0])
 
 
 def _counted_rows(

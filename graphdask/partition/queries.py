@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.device.counting import any_set
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
 
@@ -66,7 +67,7 @@ def run_of(backend: Backend, part: Part, csr: Csr, rows: Array, wanted: Array) -
 def _first_from(backend: Backend, part: Part, csr: Csr, low: Array, high: Array, wanted: Array) -> Array:
     """The first entry from `low` on whose vertex number is at least the wanted one; `high` if there is none."""
     xp = backend.xp
-    while bool((open_ := low < high).any()):
+    while any_set(open_ := low < high):
         middle = (low + high) // 2
         at = numbers_at(backend, part, csr.indices[xp.where(open_, middle, 0)])
         below = at < wanted

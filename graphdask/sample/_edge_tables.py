@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import all_set
 from graphdask.engine.loop import Environment
 from graphdask.errors import Unsupported
 from graphdask.partition.part import Csr, Part
@@ -59,7 +60,7 @@ def biased_rows(part: Part, env: Environment, rows: Csr, bias: str) -> tuple[Csr
         assert rows.weights is not None
         kept = rows.weights > 0
     places = None
-    if not bool(kept.all()):
+    if not all_set(kept):
         places = xp.flatnonzero(kept)
         rows = rows.only(xp, kept)
     return rows, EdgeBiases.of(env, part, rows, bias, "inverse", degrees).prefix.view(np.int64), places

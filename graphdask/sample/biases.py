@@ -22,6 +22,7 @@ import numpy as np
 
 from graphdask.algorithms._lengths import checked_lengths
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
@@ -304,7 +305,7 @@ class _Maker:
         self.carries = self._sum(False)
         if len(self.shifts):
             above = xp.frexp(self.totals.astype(np.float64))[1].astype(np.int32) - (BITS - self.bits)
-            if bool((above > 0).any()):
+            if any_set(above > 0):
                 self.shifts -= xp.maximum(above, 0).astype(np.int32)
                 self.carries = self._sum(False)
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import Environment
 from graphdask.kernels.similarity.two_hops_pack import COUNTS, SMALL, TwoHopRows
 from graphdask.partition.neighbours import firsts, places_of
@@ -160,7 +161,7 @@ class TwoHops:
             most = xp.minimum(most, keep)
         small = paths <= SIMILARITY.paths
         batches = []
-        if bool(small.any()):
+        if any_set(small):
             sums = [xp.cumsum(each[small]) for each in (paths, most)]
             total = int(sums[0][-1])
             cuts = env.backend.to_host(xp.searchsorted(sums[0], xp.arange(0, total, self.batch))).tolist()

@@ -23,6 +23,7 @@ import numpy as np
 from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
@@ -141,7 +142,7 @@ def impossible(score: Array, dead_end: Array, ids: Array) -> Violation | None:
         (~(score >= 0), "the score of {vertex} is negative or not a number"),
         (dead_end & (score != 0), "no path leads through {vertex}, but it has a score"),
     ):
-        if wrong.any():
+        if any_set(wrong):
             return Violation(int(ids[wrong].min()), -1, message)
     return None
 

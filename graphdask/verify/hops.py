@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
@@ -46,7 +47,7 @@ def verify(context: RankContext, part: Part, primitive: Hops, result: RankResult
     mine = _first(again, vertex, "{vertex} is listed twice for a source")
     first = primitive.started(part, env)
     here = pairs[hop == 0]
-    if mine is None and (len(here) != len(first) or bool((here != first).any())):
+    if mine is None and (len(here) != len(first) or any_set(here != first)):
         mine = Violation(-1, -1, "the vertices at hop 0 are not the sources")
     if first_of_all(context, mine):
         return mine

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphdask.algorithms.modularity import Modularity
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import row_of_each, to_owners
@@ -49,7 +50,7 @@ def check_communities(context: RankContext, part: Part, label: Array, values: di
     of_named = label[named - named.dtype.type(part.first_position)]
     asked = part.ids[named - named.dtype.type(part.first_position)]
     wrong = of_named != asked
-    if not mine and len(wrong) and wrong.any():
+    if not mine and any_set(wrong):
         mine = Violation(int(asked[wrong].min()), -1, "vertex {vertex} is a label but has another label itself")
     if first_of_all(context, mine):
         return mine

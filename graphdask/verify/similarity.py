@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import Environment, RankContext, RankResult
 from graphdask.engine.owners import sum_at
 from graphdask.engine.violation import Violation, first_of_all
@@ -45,14 +46,14 @@ def verify_pairs(context: RankContext, part: Part, primitive: OfPairs, result: R
     sets, homes = primitive.sets(part, env, both=False), primitive.homes(part.size)
     number = result.columns["pair"]
     mine = None
-    if bool(((number < 0) | (number >= homes[-1])).any()):
+    if any_set((number < 0) | (number >= homes[-1])):
         mine = Violation(-1, -1, "a row is of no pair that was given")
     if first_of_all(context, mine):
         return mine
     placed = Placed.of(part, env, sets, *primitive.given, least=True)
     expected = primitive.columns_of(part, env, sets, placed, shared_otherwise(part, env, sets, placed))
     found, known = (_at_home(env, homes, columns) for columns in (result.columns, expected))
-    if len(found["pair"]) != len(known["pair"]) or bool((found["pair"] != known["pair"]).any()):
+    if len(found["pair"]) != len(known["pair"]) or any_set(found["pair"] != known["pair"]):
         return Violation(-1, -1, "a pair that was given lacks, or stands twice")
     return _different(found, known)
 

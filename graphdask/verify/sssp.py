@@ -22,6 +22,7 @@ from graphdask.algorithms._shortest_tree import level_part, unreached, weights_o
 from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.targets import stopped_at
 from graphdask.engine.violation import Violation, first_of_all
@@ -80,7 +81,7 @@ def _tree(
     owned, environment = part.num_owned, context.environment("selective")
     rooted = (witnessed[:owned] > 0) | source
     lost = ~rooted & (distance[:owned] != unreached(distance.dtype))
-    if not environment.least(int(not lost.any())):
+    if not environment.least(int(not any_set(lost))):
         flat = level_part(part, environment, distance, parent, level, tree=True)
         roots = context.backend.xp.flatnonzero(rooted).astype(part.vertex_map.dtype)
         lost &= environment.run(flat, SearchFrom(roots)).columns["depth"] < 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphdask.device.counting import any_set
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
@@ -27,7 +28,7 @@ def verify(context: RankContext, part: Part, primitive: Truss, result: RankResul
     env, xp = context.environment("selective"), context.backend.xp
     arcs, removed = Arcs.of(part, env, again=True), result.columns["removed"]
     mine = None
-    if len(removed) != len(arcs.keys) or bool((removed < 0).any()):
+    if len(removed) != len(arcs.keys) or any_set(removed < 0):
         mine = Violation(-1, -1, "rounds are not given for each pair of neighbours")
     if first_of_all(context, mine):
         return mine

@@ -59,6 +59,7 @@ template <typename Index> struct Queue {
             count = 0;
         }
         __syncthreads();
+#pragma unroll 1  // at most twice
         for (int i = threadIdx.x; i < held; i += GD_ROWS) out[base + i] = staged[i];
         __syncthreads();
     }
@@ -119,15 +120,15 @@ __device__ __forceinline__ void gd_list(long long n, const Wanted &wanted, Queue
     constexpr int many = 4;
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += many * threads) {
-        bool found[many];
+        unsigned found = 0;
 #pragma unroll
         for (int k = 0; k < many; k++) {
             const long long v = begin + k * threads + threadIdx.x;
-            found[k] = v < n && wanted(v);
+            if (v < n && wanted(v)) found |= 1u << k;
         }
-#pragma unroll
+#pragma unroll 1
         for (int k = 0; k < many; k++) {
-            if (found[k]) queue.push((Index)(begin + k * threads + threadIdx.x));
+            if (found >> k & 1) queue.push((Index)(begin + k * threads + threadIdx.x));
             queue.flush(out, tail, false);
         }
     }

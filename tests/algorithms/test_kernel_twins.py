@@ -275,3 +275,28 @@ def test_numbers_are_tallied_on_top_of_what_was_counted(backend, dtype, count, r
     numbers, counts = rng.integers(0, 37, count).astype(dtype), np.arange(40)
     Launch(backend, "tally", dtype)(count, numbers, counts, names=("tally_count",))
     np.testing.assert_array_equal(counts, np.arange(40) + np.bincount(numbers, minlength=40))
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000])
+def test_edges_that_are_no_self_loops_are_listed(backend, dtype, count, rng):
+    src, dst = rng.integers(0, 9, (2, count)).astype(dtype)
+    others, found = np.full(count, POISON), np.zeros(1, np.uint64)
+    Launch(backend, "sorted_rows", dtype)(count, src, dst, others, found, names=("sorted_rows_others",))
+    assert sorted(others[: int(found[0])].tolist()) == [i for i in range(count) if src[i] != dst[i]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3000])
+def test_rows_lie_between_sorted_keys(backend, count, rng):
+    vertices = 61
+    ids, launch = rng.permutation(vertices).astype(np.int32), Launch(backend, "sorted_rows", np.int32)
+    rows, columns = rng.integers(0, vertices - 1, (2, count)).astype(np.int32)
+    keys, indptr, loops = np.full(count, POISON), np.full(vertices + 1, POISON), np.ones(1, np.uint64)
+    launch(count, rows, columns, keys, names=("sorted_rows_keys",))
+    assert keys.tolist() == [int(row) * 2**32 + int(column) for row, column in zip(rows, columns, strict=True)]
+    keys.sort()
+    launch(vertices + 1, keys, count, ids, indptr, loops, names=("sorted_rows_begins",))
+    np.testing.assert_array_equal(np.diff(indptr), np.bincount(rows, minlength=vertices))
+    assert (indptr[0], int(loops[0])) == (0, 1 + sum(ids[rows] == columns))
+    out = np.full(count, POISON, np.int32)
+    launch(count, keys, out, names=("sorted_rows_columns",))
+    np.testing.assert_array_equal(np.sort(out), np.sort(columns))

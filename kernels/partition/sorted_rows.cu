@@ -1,0 +1,46 @@
+// Rows of edges that a GPU sorts: the edges that are stored in both directions, the numbers of 64 bits by which edges
+// are sorted, and the rows that lie between them. Twins and arguments: sorted_rows.py.
+#include "common/common.cuh"
+#include "common/rows.cuh"
+
+typedef long long gd_place;
+
+extern "C" __global__ void sorted_rows_others(long long n, const index_t *src, const index_t *dst, long long *others,
+                                              unsigned long long *count) {
+    __shared__ Queue<gd_place> queue;
+    queue.open();
+    gd_list(n, [&](long long i) { return src[i] != dst[i]; }, queue, (gd_place *)others, count);
+}
+
+extern "C" __global__ void sorted_rows_keys(long long n, const int *rows, const int *columns, long long *keys) {
+    GD_FOR(i, n) keys[i] = (long long)rows[i] << 32 | columns[i];
+}
+
+// The first of the keys from `low` on that is at least `least`.
+__device__ __forceinline__ long long gd_first_key(const long long *keys, long long low, long long count,
+                                                  long long least) {
+    long long high = count;
+    while (low < high) {
+        const long long middle = low + (high - low) / 2;
+        if (keys[middle] < least) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+extern "C" __global__ void sorted_rows_begins(long long n, const long long *keys, long long count, const int *ids,
+                                              long long *indptr, unsigned long long *loops) {
+    unsigned long long found = 0;
+    GD_FOR(row, n) {
+        const long long begin = gd_first_key(keys, 0, count, row << 32);
+        indptr[row] = begin;
+        if (row + 1 == n) continue;
+        const long long loop = row << 32 | ids[row], first = gd_first_key(keys, begin, count, loop);
+        if (first < count && keys[first] == loop) found += gd_first_key(keys, first, count, loop + 1) - first;
+    }
+    gd_add(found, loops);
+}
+
+extern "C" __global__ void sorted_rows_columns(long long n, const long long *keys, int *columns) {
+    GD_FOR(i, n) columns[i] = (int)keys[i];
+}

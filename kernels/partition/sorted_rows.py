@@ -1,0 +1,41 @@
+"""Rows of edges that a GPU sorts by numbers of 64 bits, row and column. A CPU counts rows (rows.py) and uses NumPy.
+
+src, dst  index dtype: edges
+others    int64: the places of those that are no self-loops, in any order
+count     number of keys; or one uint64, to which the number of `others` is added
+rows, columns  int32: rows from 0, and vertices
+keys      int64: row times 2^32 plus column, ascending for `begins`
+ids       int32: the vertex of each row
+indptr    int64: where each of the `n` - 1 rows begins, and where the last one ends
+loops     one uint64, to which the number of self-loops is added
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.twin import by_python
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+
+@by_python
+def sorted_rows_others(n, src, dst, others, count):
+    found = np.flatnonzero(src[:n] != dst[:n])
+    others[int(count[0]) :][: len(found)] = found
+    count[0] += len(found)
+
+
+@by_python
+def sorted_rows_keys(n, rows, columns, keys):
+    keys[:n] = rows[:n].astype(np.int64) << 32 | columns[:n]
+
+
+@by_python
+def sorted_rows_begins(n, keys, count, ids, indptr, loops):
+    indptr[:n] = np.searchsorted(keys[:count], np.arange(n) << 32)
+    row, column = keys[:count] >> 32, keys[:count] & 0xFFFFFFFF
+    loops[0] += np.count_nonzero(ids[row] == column)
+
+
+@by_python
+def sorted_rows_columns(n, keys, columns):
+    columns[:n] = keys[:n] & 0xFFFFFFFF
