@@ -20,6 +20,7 @@ from graphdask.engine import row_sums
 from graphdask.engine.loop import Environment
 from graphdask.engine.row_sums import Chunks
 from graphdask.engine.tuning import ENGINE
+from graphdask.kernels.common.tuning import ROW_FEW
 from graphdask.kernels.common.tuning import SWEEP_KINDS as KINDS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 
@@ -34,7 +35,7 @@ class Sweep:
     """The rows of in-edges of a part, as they were after so many batches."""
 
     few: Array
-    """Own vertices with 1 to row_sums.FEW in-edges, index dtype; the sums of those with none stay 0."""
+    """Own vertices with 1 to ROW_FEW in-edges, index dtype; the sums of those with none stay 0."""
     long: Chunks
     """Of the others."""
     partial: Array
@@ -55,7 +56,7 @@ class Sweep:
         rows, index = part.backward, part.ids.itemsize
         if isinstance(part.ids, np.ndarray) or rows.used < ENGINE.staged_from or _kept(part) is not None:
             return 0
-        chunks = min(part.num_owned, rows.used // (row_sums.FEW + 1)) + rows.used // row_sums.CHUNK
+        chunks = min(part.num_owned, rows.used // (ROW_FEW + 1)) + rows.used // row_sums.CHUNK
         return part.num_owned * index + chunks * (8 + index) + rows.used // row_sums.CHUNK * (24 + index)
 
     @staticmethod

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.device.counting import count_set
 from graphdask.engine.advance import advance
 from graphdask.engine.bins import Shape
 from graphdask.engine.buffers import most_deferred
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
+from graphdask.engine.row_lists import RowTotals, inverse_degrees
 from graphdask.engine.row_sums import CHUNK, Chunks, Rows, binned, laid_out, out_degrees, places, sliced
 from graphdask.engine.slices import Slices
 from graphdask.errors import InputError
@@ -159,25 +159,24 @@ class Layouts:
         order[slot] = xp.arange(owned, dtype=place.dtype)
         how = self.shape(part, env), self.codes(part, env)
         rows = Rows.of(env, part.inward, self.weighted, self.real, place, order, *how)
-        out_weight = self._out_weights(part, env, rows, slot, order)
         extra = without_loop(part, env)[slot] if self.self_loops else xp.zeros(0, np.uint8)
-        if self.self_loops:
-            out_weight += extra
-        refuse_extremes(out_weight, self.real, xp)
-        with np.errstate(divide="ignore"):
-            inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
-        del out_weight
+        if self.weighted:
+            inverse = self._inverse_weights(part, env, rows, order, extra)
+        else:
+            inverse = inverse_degrees(env.backend, part.out, slot, extra if self.self_loops else None)
         return Layout(rows, order, place[slot], inverse, extra, *_reported(part, place, order), _edges(part))
 
-    def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array, order: Array) -> Array:
-        """Per own vertex in the order of their contributions, float64."""
+    def _inverse_weights(self, part: Part, env: Environment, rows: Rows, order: Array, extra: Array) -> Array:
+        """1 / out-weight of the own vertices in the order of their contributions, float64, 0 without out-edges."""
         xp = env.xp
-        if not self.weighted:
-            return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)[slot]
         sums = xp.zeros(part.num_owned, np.float64)
         out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=order)
         out.sum(xp.ones(part.num_slots, self.real), sums, out.workspace(xp))
-        return sums
+        if self.self_loops:
+            sums += extra
+        refuse_extremes(sums, self.real, xp)
+        with np.errstate(divide="ignore"):
+            return xp.where(sums > 0, 1.0 / sums, 0.0)
 
 
 def refuse_extremes(out_weight: Array, real: Any, xp: Any) -> None:
@@ -199,7 +198,8 @@ def _edges(part: Part) -> tuple[Array, Array]:
 def _read(part: Part) -> int:
     """How many of x are read at most, where those of vertices with out-edges stand first."""
     ghosts = part.num_slots - part.num_owned
-    return ghosts + count_set(part.out.indptr[1:] > part.out.indptr[:-1])
+    totals = RowTotals.of(part.out)
+    return ghosts + totals.few + totals.long
 
 
 def without_loop(part: Part, env: Environment) -> Array:
@@ -217,7 +217,9 @@ def without_loop(part: Part, env: Environment) -> Array:
 def _places(part: Part, env: Environment) -> tuple[Array, Array]:
     """Where contributions stand; and the slots of the own vertices in that order."""
     place, by_place = places(part, env)
-    return place, by_place[by_place < part.num_owned].astype(place.dtype)
+    if part.num_slots > part.num_owned:
+        by_place = by_place[by_place < part.num_owned]
+    return place, by_place.astype(place.dtype, copy=False)
 
 
 def _reported(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:

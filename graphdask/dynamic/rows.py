@@ -17,9 +17,10 @@ import numpy as np
 
 from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
+from graphdask.engine.row_lists import degrees, most_first
 from graphdask.errors import OverBudget
 from graphdask.partition.build import BuildPlan, add_inward, build_part, from_cyclic, row_of_each
-from graphdask.partition.part import Csr, Part, most_first
+from graphdask.partition.part import Csr, Part
 from graphdask.partition.sources import Piece
 
 WARP = 32
@@ -214,9 +215,7 @@ def build_dynamic(
     part = add_inward(comm, backend, part)
     assert part.inward is not None
     xp, dtype = backend.xp, part.vertex_map.dtype
-    order = most_first(xp, part.out.indptr[1:] - part.out.indptr[:-1])
-    shown = xp.empty(part.num_owned, dtype)
-    shown[order] = xp.arange(part.num_owned, dtype=dtype)
+    shown, order = most_first(backend, degrees(backend, part.out, dtype))
     slots, place = _renumbered(comm, backend, part, shown)
     names = xp.empty_like(slots)
     names[slots] = xp.arange(len(slots), dtype=dtype)

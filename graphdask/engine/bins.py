@@ -16,9 +16,10 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
+from graphdask.engine.row_lists import RowLists
 from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
-from graphdask.kernels.common.tuning import ROW_FEW as FEW
+from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.pagerank.bins_pack import BinRows
 from graphdask.partition.part import Csr
 
@@ -112,7 +113,7 @@ class Bins:
     @classmethod
     def of(
         cls, env: Environment, csr: Csr, shape: Shape, real: Any, weight: Any, place: Array, goes: Array | None,
-        chunks: tuple[Array, Array, Array],
+        lists: RowLists,
     ) -> Bins:  # fmt: skip
         """Lay out the edges of a Csr in bins.
 
@@ -122,8 +123,8 @@ class Bins:
             Where in x each slot is; below shape.length wherever an edge points.
         goes : array or None
             Where the sum of each row is to stand; None: in the order of rows.
-        chunks : tuple of array
-            First edges, lengths and targets of the chunks of rows of more than FEW edges, the longest first.
+        lists : RowLists
+            Of these rows.
         """
         xp = env.xp
         kernels = env.kernels("bins", index_t=csr.indices.dtype, real_t=np.dtype(real), weight_t=weight)
@@ -146,16 +147,17 @@ class Bins:
         parts = _parts(env, in_segments[::count], PART * shape.width // shape.packet)
         first_packet = in_bins[::segments].copy()
         del in_bins, in_segments
-        begin, length, chunk_targets = chunks
+        pieces, chunk_targets = lists.chunks[: lists.count], lists.targets[: lists.count]
+        begin, length = pieces // SPAN, pieces % SPAN
+        del pieces
         bin_of = begin // share
         order = xp.argsort(bin_of.astype(np.int32), kind="stable")
         items = _items(begin, length, first_edge, bin_of)[order]
         first_chunk, chunk_targets = _firsts(xp, bin_of[order], count), chunk_targets[order]
         del order, begin, length
-        degree = csr.indptr[1:] - csr.indptr[:-1]
-        short = xp.flatnonzero((degree > 0) & (degree <= FEW))
-        begin, length = csr.indptr[short], degree[short]
-        del degree
+        short = lists.few
+        begin = csr.indptr[short]
+        length = csr.indptr[short + 1] - begin
         bin_of = begin // share
         rows = _items(begin, length, first_edge, bin_of)
         goes = (short if goes is None else goes[short]).astype(csr.indices.dtype)

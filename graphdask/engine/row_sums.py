@@ -19,17 +19,16 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend
-from graphdask.device.counting import all_set, count_set
+from graphdask.device.counting import all_set
 from graphdask.engine.bins import Bins, Shape
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
+from graphdask.engine.row_lists import RowLists, RowTotals, degrees, most_first
 from graphdask.engine.slices import Slices
 from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
-from graphdask.kernels.common.tuning import ROW_FEW as FEW
-from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
-from graphdask.partition.part import Csr, Part, most_first
+from graphdask.partition.part import Csr, Part
 
 LANES = 8
 """Threads of a chunk."""
@@ -41,11 +40,6 @@ STAGED = 192 << 10
 """Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache."""
 BINNED_SHARED = 160 << 10
 """Bytes of shared memory of a block, below which bins are too small."""
-
-
-def filled(xp: Any, array: Array, value: int) -> Array:
-    """The array with as many values behind it as warps need that take four entries each."""
-    return xp.concatenate([array, xp.full(-len(array) % 4, value, array.dtype)])
 
 
 @dataclass
@@ -64,38 +58,20 @@ class Chunks:
     """How many such chunks there are; kernels/pagerank/pagerank.py has their sums in `partial`."""
 
     @classmethod
-    def of(cls, xp: Any, indptr: Array, dtype: Any, goes: Array | None = None) -> Chunks:
-        degree = indptr[1:] - indptr[:-1]
-        many, one = xp.flatnonzero(degree > CHUNK), xp.flatnonzero((degree > FEW) & (degree <= CHUNK))
-        first_chunk = xp.zeros(len(many) + 1, np.int64)
-        xp.cumsum((degree[many] + (CHUNK - 1)) // CHUNK, out=first_chunk[1:])
-        number = xp.arange(int(first_chunk[-1]))
-        row = xp.searchsorted(first_chunk[1:], number, side="right")
-        begin = indptr[many][row] + CHUNK * (number - first_chunk[row])
-        length = xp.concatenate([xp.minimum(indptr[many + 1][row] - begin, CHUNK), degree[one]])
-        del degree, row
-        order = xp.argsort((CHUNK - length).astype(np.uint16), kind="stable")  # of 16 bits a radix sort serves
-        chunks = (xp.concatenate([begin, indptr[one]]) * SPAN + length)[order]
-        if goes is not None:
-            one, many = goes[one], goes[many]
-        targets = xp.concatenate([(-1 - number).astype(dtype), one.astype(dtype)])[order]
-        return cls(
-            filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk, len(number)
-        )
+    def of(cls, backend: Backend, csr: Csr, goes: Array | None = None) -> Chunks:
+        lists = RowLists.of(backend, csr, goes)
+        return cls(lists.chunks, lists.targets, lists.many, lists.first_chunk, lists.partials)
+
+    @classmethod
+    def partial_of(cls, lists: RowLists) -> Chunks:
+        """What is left where pieces are laid out in another way: the rows of several."""
+        return cls(lists.chunks[:0].copy(), lists.targets[:0].copy(), lists.many, lists.first_chunk, lists.partials)
 
     @classmethod
     def none(cls, dtype: Any) -> Chunks:
         """No chunks, as of a CPU, which takes rows whole."""
         nothing, none = np.empty(0, np.int64), np.empty(0, dtype)
         return cls(nothing, none, none, np.zeros(1, np.int64), 0)
-
-    def parted(self) -> tuple[tuple[Array, Array, Array], Chunks]:
-        """First edges, lengths and targets of the chunks, and what is left without them."""
-        there = self.chunks > 0
-        chunks = self.chunks[there]
-        nothing = self.chunks[:0].copy()
-        rest = Chunks(nothing, self.targets[:0].copy(), self.many, self.first_chunk, self.partials)
-        return (chunks // SPAN, chunks % SPAN, self.targets[there]), rest
 
     @property
     def nbytes(self) -> int:
@@ -106,8 +82,7 @@ class Chunks:
         """Bytes at most: of the lists, and while they are made; none on a CPU."""
         if not sliced(csr):
             return 0, 0
-        long = count_set(csr.indptr[1:] - csr.indptr[:-1] > FEW)
-        chunks = long + csr.num_edges // CHUNK
+        chunks = RowTotals.of(csr).long + csr.num_edges // CHUNK
         kept = chunks * (8 + csr.indices.dtype.itemsize) + csr.num_edges // (CHUNK // 2) * 8
         return kept, 16 * csr.num_rows + 64 * chunks
 
@@ -160,7 +135,7 @@ class Rows:
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
         if place is not None and goes is not None and laid_out(csr, weighted):
             csr, place, goes = _in_order(kernels, csr, place, goes), None, None
-        long, indices = Chunks.of(xp, csr.indptr, dtype, goes) if sliced(csr) else Chunks.none(dtype), csr.indices
+        long, indices = Chunks.of(env.backend, csr, goes) if sliced(csr) else Chunks.none(dtype), csr.indices
         if place is not None:
             indices = xp.empty_like(csr.indices)
             kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
@@ -174,10 +149,11 @@ class Rows:
         """In slices, or by way of bins."""
         xp, dtype = env.xp, csr.indices.dtype
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=np.float32)
-        listed, long = Chunks.of(xp, csr.indptr, dtype, goes).parted()
+        lists = RowLists.of(env.backend, csr, goes)
+        long = Chunks.partial_of(lists)
         none, unit = csr.indices[:0], codes.unit if codes else 1.0
         if shape is None:
-            slices = Slices.of(env, csr, real, codes, place, goes, listed)
+            slices = Slices.of(env, csr, real, codes, place, goes, lists)
             hot = 0
             if min(csr.num_edges, CHUNK * slices.chunks) >= ENGINE.staged_from * env.backend.processors:
                 hot = min(min(STAGED, env.backend.shared_memory) // np.dtype(real).itemsize, len(place))
@@ -186,7 +162,7 @@ class Rows:
         if codes:
             assert csr.weights is not None
             weights = codes.write(env, csr.weights)
-        bins = Bins.of(env, csr, shape, real, weights.dtype, place, goes, listed)
+        bins = Bins.of(env, csr, shape, real, weights.dtype, place, goes, lists)
         return cls(kernels, csr, none, weights, long, none if goes is None else goes, 0, bins, None, unit)
 
     def workspace(self, xp: Any) -> Array:
@@ -274,15 +250,10 @@ def _narrowed(weights: Array | None, real: Any) -> Array:
 
 def out_degrees(part: Part, env: Environment) -> Array:
     """Per slot, in the index dtype. Every rank calls it."""
-    own = (part.out.indptr[1:] - part.out.indptr[:-1]).astype(part.vertex_map.dtype)
-    (degree,) = env.fetch_ghosts(part, [own])
+    (degree,) = env.fetch_ghosts(part, [degrees(env.backend, part.out, part.vertex_map.dtype)])
     return degree
 
 
 def places(part: Part, env: Environment) -> tuple[Array, Array]:
     """Where x has the values of slots, those of many out-edges first, and the slots so. Every rank calls it."""
-    xp, dtype = env.xp, part.vertex_map.dtype
-    order = most_first(xp, out_degrees(part, env))
-    place = xp.empty(len(order), dtype)
-    place[order] = xp.arange(len(order), dtype=dtype)
-    return place, order
+    return most_first(env.backend, out_degrees(part, env))

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.device.counting import count_set
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
+from graphdask.engine.row_lists import RowLists, RowTotals, firsts
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
-from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.pagerank.slices_pack import SliceRows
 from graphdask.partition.part import Csr
 
@@ -46,7 +45,7 @@ class Slices:
     @classmethod
     def of(
         cls, env: Environment, csr: Csr, real: Any, codes: Codes | None, place: Array, goes: Array | None,
-        chunks: tuple[Array, Array, Array],
+        lists: RowLists,
     ) -> Slices:  # fmt: skip
         """Lay out.
 
@@ -58,17 +57,15 @@ class Slices:
             Where in x each slot is.
         goes : array or None
             Where the sum of each row is to stand; None: in the order of rows.
-        chunks : tuple of array
-            First edges, lengths and targets of the chunks of rows of more than FEW edges, the longest first.
+        lists : RowLists
+            Of these rows.
         """
-        xp, dtype = env.xp, csr.indices.dtype
-        begin, length, targets = chunks
-        first_of_chunks = _firsts(xp, (length[::PER_SLICE] + (LANES - 1)) // LANES)
-        parts = [(begin * SPAN + length, LANES, first_of_chunks)]
-        begin, length, goes = _few(xp, csr, goes)
-        first_of_rows = _firsts(xp, length[::WARP]) + first_of_chunks[-1]
-        parts.append((begin * SPAN + length, 1, first_of_rows))
-        del begin, length
+        xp, dtype, backend = env.xp, csr.indices.dtype, env.backend
+        pieces, targets = lists.chunks[: lists.count], lists.targets[: lists.count].copy()
+        first_of_chunks = firsts(backend, dtype, pieces, PER_SLICE, LANES)
+        rows, goes = lists.few_in_order(backend, csr, goes)
+        first_of_rows = firsts(backend, dtype, rows, WARP, 1, base=int(first_of_chunks[-1]))
+        parts = (pieces, LANES, first_of_chunks), (rows, 1, first_of_rows)
         entries = int(first_of_rows[-1])
         indices = xp.empty(entries, dtype)
         weights = xp.empty(entries if codes else 0, codes.dtype if codes else np.float32)
@@ -96,13 +93,8 @@ class Slices:
     def memory(csr: Csr, weight: int) -> tuple[int, int, int]:
         """Bytes at most, with so many of a weight: of what is kept, of the lists that there are beside it while it is
         made, and of what there is before it is."""
-        degree, index = csr.indptr[1:] - csr.indptr[:-1], csr.indices.dtype.itemsize
-        few = (degree > 0) & (degree <= FEW)
-        rows, of_rows = count_set(few), int((degree * few).sum())
-        del few
-        degree[degree <= FEW] = 0
-        chunks = int(((degree + (CHUNK - 1)) // CHUNK).sum())
-        of_chunks = int(((degree + (LANES - 1)) // LANES).sum()) * LANES
+        rows, of_rows, _, chunks, steps = RowTotals.of(csr)
+        index, of_chunks = csr.indices.dtype.itemsize, steps * LANES
         # the slices of items in descending order are fuller than those of the longest only
         entries = of_rows + of_chunks + WARP * FEW + PER_SLICE * CHUNK
         slices = chunks // PER_SLICE + rows // WARP + 4
@@ -126,23 +118,3 @@ class Slices:
         self.kernels.slices_sum_rows(
             WARP * of_rows, self.first_of_rows, len(self.goes), self.goes, *edges, sums, wanted
         )
-
-
-def _firsts(xp: Any, steps: Array) -> Array:
-    """Where slices of so many steps begin, and where the last one ends."""
-    first = xp.zeros(len(steps) + 1, np.int64)
-    xp.cumsum(WARP * steps, out=first[1:])
-    return first
-
-
-def _few(xp: Any, csr: Csr, goes: Array | None) -> tuple[Array, Array, Array]:
-    """First edges and lengths of the rows of up to FEW edges, the longest first, and where their sums go: those of one
-    length in the order of that."""
-    degree = csr.indptr[1:] - csr.indptr[:-1]
-    rows = xp.flatnonzero((degree > 0) & (degree <= FEW))
-    if goes is not None:
-        rows = rows[xp.argsort(goes[rows])]
-    rows = rows[xp.argsort((FEW - degree[rows]).astype(np.uint8), kind="stable")]
-    length = degree[rows]
-    del degree
-    return csr.indptr[rows], length, (rows if goes is None else goes[rows]).astype(csr.indices.dtype)

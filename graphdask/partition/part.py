@@ -52,14 +52,6 @@ class Csr:
         return Csr(before[self.indptr], self.indices[kept], None if self.weights is None else self.weights[kept])
 
 
-def most_first(xp: Any, counts: Array) -> Array:
-    """Places of counts, those of the most first, int64; of equal ones, and of all from 65,535 on, the first one first.
-
-    Keys have 16 bits, so that a radix sort serves.
-    """
-    return xp.argsort((65535 - xp.minimum(counts, 65535)).astype(np.uint16), kind="stable")
-
-
 @dataclass(frozen=True)
 class WeightFacts:
     """What algorithms must know of all weights before they start."""

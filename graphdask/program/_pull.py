@@ -19,6 +19,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
+from graphdask.engine.row_lists import RowLists
 from graphdask.engine.row_sums import Chunks, places
 from graphdask.engine.slices import WARP, Slices
 from graphdask.kernels.program.program_pack import COUNTS
@@ -90,11 +91,11 @@ class Layout:
         if weighted and not _fit(csr.weights):
             return None
         place, _ = places(part, env)
-        listed, long = Chunks.of(env.xp, csr.indptr, csr.indices.dtype).parted()
+        lists = RowLists.of(env.backend, csr, None)
         codes = Codes.of(env, csr.weights, np.float64) if weighted and csr.weights is not None else None
-        slices = Slices.of(env, csr, np.float64, codes, place, None, listed)
+        slices = Slices.of(env, csr, np.float64, codes, place, None, lists)
         made_of = csr.indices, csr.weights if weighted else None
-        layout = cls(slices, long.many, long.first_chunk, long.partials, place, made_of)
+        layout = cls(slices, lists.many, lists.first_chunk, lists.partials, place, made_of)
         part.tables.keep((NAME, weighted), layout, layout.nbytes)
         return layout
 

@@ -44,6 +44,8 @@ ROW_CHUNK = 256
 """Edges of a longer row that are added by themselves, on a CPU too: sums in this order have the same bits."""
 ROW_SPAN = 512
 """Edges; the part of the rows that a block adds has fewer."""
+ROW_EACH = 8
+"""Rows that each thread of a block lists at a time."""
 SWEEP_KINDS = 10
 """Kinds of rows and chunks of a dynamic graph, by their lengths."""
 ROW_PIECE = 4096
@@ -89,6 +91,7 @@ MACROS_OF = {
     "common/row_sums.cuh": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN},
     "pagerank/pagerank.cu": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN},
     "pagerank/slices.cu": {"GD_FEW": ROW_FEW},
+    "pagerank/row_lists.cu": {"GD_FEW": ROW_FEW, "GD_CHUNK": ROW_CHUNK, "GD_SPAN": ROW_SPAN, "GD_EACH": ROW_EACH},
     "pagerank/sliced.cuh": {"GD_SPAN": ROW_SPAN},
     "dynamic/dynamic_sweep.cu": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN, "GD_KINDS": SWEEP_KINDS},
     "dynamic/dynamic.cu": {"GD_FEW": ROW_FEW, "GD_HUB": HUB, "GD_MASS": MASS, "GD_PIECE": ROW_PIECE},

@@ -13,8 +13,10 @@ from kernel_launch import Packed, ordered_sum, rows_of_all_lengths
 from graphdask.algorithms.pagerank import PageRank, scale_of
 from graphdask.engine import row_sums
 from graphdask.engine.loop import HUB_THREADS
-from graphdask.engine.row_sums import CHUNK, FEW, SPAN, Chunks, Rows
+from graphdask.engine.row_lists import RowLists
+from graphdask.engine.row_sums import Chunks, Rows
 from graphdask.engine.tuning import ENGINE
+from graphdask.kernels.common.tuning import ROW_CHUNK, ROW_FEW, ROW_SPAN
 from graphdask.kernels.pagerank.pagerank_pack import COUNTS, LOOPS, RankRows, SelfLoops
 from graphdask.partition.part import Csr
 
@@ -105,7 +107,7 @@ def test_sums_are_the_same_where_several_ranges_are_in_shared_memory(env, dtype,
         pytest.skip("has no shared memory")
     indptr, indices = rows_of_all_lengths(rng, dtype, 700)
     long, x, indices = (
-        Chunks.of(backend.xp, backend.from_host(indptr), dtype),
+        Chunks.of(backend, Csr(backend.from_host(indptr), backend.from_host(indices))),
         rng.random(700),
         backend.from_host(indices),
     )
@@ -165,19 +167,20 @@ def test_64_bit_indices_are_summed_alike(env, rng):
 
 
 def test_chunks_are_listed_by_length_and_hold_every_edge_of_a_long_row_once(backend, rng):
-    indptr, _ = rows_of_all_lengths(rng, np.int32, 100)
-    found = Chunks.of(backend.xp, backend.from_host(indptr), np.int32)
+    indptr, indices = rows_of_all_lengths(rng, np.int32, 100)
+    csr = Csr(backend.from_host(indptr), backend.from_host(indices))
+    found = RowLists.of(backend, csr, None)
     spans, targets, many, first = (
         backend.to_host(array) for array in (found.chunks, found.targets, found.many, found.first_chunk)
     )
     assert len(spans) % 4 == len(many) % 4 == 0
     assert len(spans) == len(targets)
-    begin, length = np.divmod(spans, SPAN)
+    begin, length = np.divmod(spans, ROW_SPAN)
     assert (np.diff(length) <= 0).all()
-    whole = {row: [(a, b)] for row, (a, b) in enumerate(pairwise(indptr)) if FEW < b - a <= CHUNK}
+    whole = {row: [(a, b)] for row, (a, b) in enumerate(pairwise(indptr)) if ROW_FEW < b - a <= ROW_CHUNK}
     cut = {
-        row: [(k, min(k + CHUNK, b)) for k in range(a, b, CHUNK)]
-        for row, (a, b) in enumerate(pairwise(indptr)) if b - a > CHUNK
+        row: [(k, min(k + ROW_CHUNK, b)) for k in range(a, b, ROW_CHUNK)]
+        for row, (a, b) in enumerate(pairwise(indptr)) if b - a > ROW_CHUNK
     }  # fmt: skip
     assert many[: len(cut)].tolist() == list(cut)
     assert (many[len(cut) :] == -1).all()
@@ -187,6 +190,14 @@ def test_chunks_are_listed_by_length_and_hold_every_edge_of_a_long_row_once(back
         if n:
             pieces.setdefault(owner.get(target, target), []).append((-target, a, a + n))
     assert {row: [(a, b) for _, a, b in sorted(mine)] for row, mine in pieces.items()} == whole | cut
+    degree = np.diff(indptr)
+    few = np.flatnonzero((degree > 0) & (degree <= ROW_FEW))
+    np.testing.assert_array_equal(backend.to_host(found.few), few)
+    goes = rng.permutation(len(degree)).astype(np.int32)
+    items, targets = map(backend.to_host, found.few_in_order(backend, csr, backend.from_host(goes)))
+    order = few[np.lexsort((goes[few], -degree[few]))]
+    np.testing.assert_array_equal(items, indptr[order] * ROW_SPAN + degree[order])
+    np.testing.assert_array_equal(targets, goes[order])
 
 
 @pytest.mark.parametrize("personalized", [0, 1])
