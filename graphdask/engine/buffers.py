@@ -199,25 +199,25 @@ class Holdings:
     """What the arrays of a state take, each piece of memory once, without those of the partition and of its tables."""
 
     def __init__(self, part: Part, backend: Backend):
-        self._kinds = (np.ndarray, backend.xp.ndarray)
-        self._others = self._memories(part.out, part.inward, part.ids, part.ghosts, part.mirrored, part.tables.values)
+        self._part, self._kinds = part, (np.ndarray, backend.xp.ndarray)
 
     def nbytes(self, state: Any) -> int:
         """Bytes of all arrays that are found in a dataclass or a pack, its fields, and their fields and entries."""
-        others = self._others
-        return sum([nbytes for place, nbytes in self._memories(state).items() if place not in others])
+        part = self._part
+        found = self._memories(state)
+        others = self._memories(part.out, part.inward, part.ids, part.ghosts, part.mirrored, part.tables.values)
+        return sum([array.nbytes for place, array in found.items() if place not in others])
 
-    def _memories(self, *values: Any) -> dict[int, int]:
-        """Bytes by where they are."""
-        left, found, kinds = list(values), dict[int, int](), self._kinds
+    def _memories(self, *values: Any) -> dict[int, Array]:
+        """Arrays by where they are; while they are kept, no other array is there."""
+        left, found, kinds = list(values), dict[int, Array](), self._kinds
         while left:
             value = left.pop()
             kind: Any = type(value)
             if kind in PLAIN:
                 continue
             if kind in kinds:
-                place, nbytes = _memory(value)
-                found[place] = nbytes
+                found.update([_memory(value)])
             elif kind is Buffer:
                 left.append(value.array)
             elif isinstance(value, Pack):
@@ -236,8 +236,8 @@ def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
-def _memory(array: Array) -> tuple[int, int]:
-    """Where the memory is of which an array may be a view, and how many bytes it has."""
+def _memory(array: Array) -> tuple[int, Array]:
+    """Where the memory is of which an array may be a view, and the array of all of it."""
     while (base := array.base) is not None and hasattr(base, "base") and hasattr(base, "nbytes"):
         array = base
-    return id(array) if isinstance(array, np.ndarray) else array.data.ptr, array.nbytes
+    return id(array) if isinstance(array, np.ndarray) else array.data.ptr, array
