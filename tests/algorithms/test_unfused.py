@@ -82,7 +82,9 @@ def test_what_lies_between_relaxing_and_queueing_is_announced_and_allocated(weig
     graph = of(star, 1, weights=weights, device="cpu")
     fused, maximal = gd.sssp(graph, 0).stats, paths_unfused(graph, 0).stats
     between = (4 + label) * 2 * graph.num_edges
-    assert maximal.allocated_start - fused.allocated_start == pytest.approx(between, abs=8)  # the limit after a split
+    parents = 4 * graph.num_vertices if weights == "double" else 0  # which relaxing alone finds as it goes on
+    more = maximal.allocated_start - fused.allocated_start
+    assert more == pytest.approx(between - parents, abs=8)  # the limit after a split
     assert maximal.memory - fused.memory == between if weights == "above 0" else maximal.memory >= fused.memory
     grown = paths_unfused(graph, 0, allocation="just-enough").stats
     assert grown.allocated_start < maximal.allocated_start - between // 2
