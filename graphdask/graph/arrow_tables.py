@@ -242,7 +242,16 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
             kind = pyarrow.dictionary(kind.index_type, viewed, kind.ordered) if category else viewed
             made = table.column(place).cast(kind)
             table = table.set_column(place, entry.with_type(made.type), made)
-    return table.combine_chunks()
+    return _in_one_piece(table)
+
+
+def _in_one_piece(table: pyarrow.Table) -> pyarrow.Table:
+    """The table without chunks. Those without rows go first: at one that came by a stream from the end of an array,
+    Arrow 26 fails ("buffer slice would exceed buffer length")."""
+    filled = [
+        pyarrow.chunked_array([chunk for chunk in column.chunks if len(chunk)], column.type) for column in table.columns
+    ]
+    return pyarrow.Table.from_arrays(filled, schema=table.schema).combine_chunks()
 
 
 def plain_values(what: str, column: pyarrow.ChunkedArray) -> np.ndarray:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import is_array
 from graphdask.errors import FunctionError, InputError, shown
-from graphdask.interface.kinds import choice, whole
+from graphdask.interface.kinds import choice, whole, whole_or_none
 from graphdask.interface.suggest import public
 from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
 from graphdask.partition.given import given_sequence
@@ -193,7 +194,7 @@ class Spec:
                 raise InputError('neighbor_size is a function of a vertex, which does not go with per="layer"')
             translated("neighbor_size", size)
             sizes: tuple[int, ...] = ()
-        elif isinstance(size, Sequence | np.ndarray) and not isinstance(size, str):
+        elif (isinstance(size, Sequence) and not isinstance(size, str)) or _of_several(size):
             of_each = given_sequence(
                 "neighbor_size", size, "neither a whole number, a sequence of such, nor a function"
             )
@@ -366,6 +367,11 @@ def translated(
         except FunctionError:  # it may return a float; what else is wrong is so with that too
             pass
     return translate(function, types, last, fields)
+
+
+def _of_several(size: Any) -> bool:
+    """Whether an array is no whole number; NumPy's and tensors of one element may be."""
+    return is_array(size) and whole_or_none(size) is None
 
 
 def _all_ones(size: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import datetime
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -24,6 +25,26 @@ def test_arrays_and_indices_of_pandas_are_the_columns_that_series_are(of, kind):
     expected = pa.chunked_array([pa.array(pd.Series(ARRAYS[kind]))])
     assert (found.type, found.to_pylist()) == (expected.type, expected.to_pylist())
     assert found.null_count == 1
+
+
+@pytest.mark.parametrize(
+    "of", [list, np.array, pd.Series, pd.Index, pa.array, lambda values: pa.array(values).dictionary_encode()]
+)
+def test_a_batch_takes_columns_of_all_kinds(of):
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], edge_columns={"c": [1, 2]}))
+    D.update(insert=([2, 0], [0, 2]), columns={"c": of([7, 8])})
+    assert sorted(D.to_arrow().to_pylist(), key=lambda row: row["c"])[2:] == [
+        {"src": 2, "dst": 0, "c": 7}, {"src": 0, "dst": 2, "c": 8},
+    ]  # fmt: skip
+
+
+def test_chunks_without_rows_are_no_hindrance():
+    one = pa.array(np.array([5]))
+    for chunks in ([one, one[1:]], [one[:0], one], [one[:0], one, one[1:]]):
+        column = pa.chunked_array(chunks)
+        for given in ({"id": column, "size": column}, pa.table({"id": column, "size": column})):
+            G = gd.from_frame({"src": [0], "dst": [1]}, "src", "dst", vertex_columns=given)
+            assert G.vertex_column("size", [5]).tolist() == [5]
 
 
 def test_lists_keep_numbers_of_64_bits_and_nanoseconds():
