@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._levels import BetweennessState
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.engine.candidates import PUSH, Candidates
+from graphdask.engine.lane_search import Sources
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE
@@ -120,26 +121,25 @@ class TeamBatches(TeamRun):
         for place, word in tables.words.items():
             self.row[place] = word
 
-    def search(self, sources: int, owned: Mapping[int, int], ones: Sequence[int]) -> None:
-        """Search forward from a batch of `sources` sources through all levels, then go back. Every rank calls it.
+    def search(self, sources: Sources, places: Sequence[int]) -> None:
+        """Search forward from a batch of sources through all levels, then go back. Every rank calls it.
 
         Parameters
         ----------
-        owned : dict of int to int
-            The sources that this rank owns, with their lanes.
-        ones : sequence of int
-            Their indices in the flattened `sigma`.
+        sources : Sources
+        places : sequence of int
+            Indices of those that this rank owns in the flattened `sigma`.
         """
-        backend, state, count = self.env.backend, self.state, len(owned)
-        rows = backend.from_host(np.array(list(owned), state.queue.array.dtype))
-        masks = backend.from_host(np.array(list(owned.values()), state.seen.dtype))
+        backend, state, count = self.env.backend, self.state, len(sources.lanes)
+        rows = backend.from_host(np.array(list(sources.lanes), state.queue.array.dtype))
+        masks = backend.from_host(np.array(list(sources.lanes.values()), state.seen.dtype))
         state.queue.array[:count], state.masks.array[:count] = rows, masks
         state.seen.fill(0)
         state.seen[rows] = masks
-        state.sigma.reshape(-1)[backend.from_host(np.array(ones, np.int64))] = 1.0
+        state.sigma.reshape(-1)[backend.from_host(np.array(places, np.int64))] = 1.0
         state.bits.fill(0)
         self.counters.fill(0)
-        self.all = (1 << sources) - 1
+        self.all = (1 << sources.count) - 1
         edges = self.indptr[rows + 1] - self.indptr[rows]
         level = count, int(edges.sum()), len(state.with_edges), self.all
         self._fit_levels(ENGINE.team_steps)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import BetweennessState, Level
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.device.backend import Array
+from graphdask.engine.lane_search import Level
 from graphdask.kernels.betweenness.deep_pack import COUNTS, Deep
 from graphdask.partition.part import Part
 

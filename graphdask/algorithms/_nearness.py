@@ -1,6 +1,6 @@
 """Sums of distances in hops, for closeness and harmonic centrality: how near a vertex is to those that reach it.
 
-Up to 64 sources are searched at once by the forward half of betweenness (betweenness.py), without its numbers of paths.
+Up to 64 sources are searched at once (graphdask.engine.lane_search), by the kernels of betweenness without its paths.
 Each level adds to its vertices how many lanes reached them there, as integers, and their depth; then it is dropped. So
 sums of distances are exact, and depend neither on the number of partitions nor on how many sources go together. The
 same holds for sums of 1 / distance, which are added as whole multiples of 2**-62.
@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import HALF, BetweennessState, Level
+from graphdask.algorithms._betweenness_state import HALF, BetweennessState
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.lane_search import Level, Sources
 from graphdask.engine.loop import Environment, Messages
-from graphdask.partition.part import Csr, Part
+from graphdask.partition.part import Part
 from graphdask.partition.queries import own_places
 
 BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
@@ -64,18 +65,22 @@ class Nearness(Betweenness):
         state.reached, state.total = (env.xp.zeros(part.num_owned, np.int64) for _ in range(2))
         state.halves = env.xp.zeros((2, part.num_owned), np.int64) if self.with_inverse else None
 
-    def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
-        return *super()._own_sources(part, batch)[:2], []
+    def settle(self, part: Part, state: BetweennessState, sources: Sources, env: Environment) -> None:
+        """No paths are counted, so sources have no values."""
 
-    def _show_paths(
-        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
+    def gather(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
+        """Gather nothing: no paths are counted."""
+
+    def show_level(
+        self, part: Part, state: BetweennessState, level: Level, lanes: int, env: Environment, edges: int
     ) -> Messages:
+        """Add a level to the sums, and drop the previous one; there is one column of values, which nothing reads."""
         depth = len(state.levels)
         if depth:
             bits = env.xp.asarray(BITS)[level.masks.view(np.uint8)].reshape(-1, level.masks.itemsize)
             self._add(state, level.rows, depth, bits.sum(axis=1, dtype=np.int64))
             state.levels[-1] = Level(level.rows[:0], level.masks[:0])
-        return super()._show_paths(part, state, level, 1, env, edges)
+        return super().show_level(part, state, level, 1, env, edges)
 
     def _add(self, state: BetweennessState, rows: Array, depth: int, lanes: Array) -> None:
         """Add to the sums of some own vertices, each of which so many lanes have reached at a depth."""
@@ -91,13 +96,8 @@ class Nearness(Betweenness):
     def _chunks(self, part: Part) -> int:
         return 0
 
-    def _gather(
-        self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
-    ) -> None:
-        """Sum nothing: no paths are counted."""
-
-    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
-        return self._next_batch(part, state, env, 0)
+    def turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
+        return self.next_batch(part, state, env, 0)
 
     def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Array]:
         assert state.reached is not None

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms._edge_ends import EdgeColumns
-from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._undefined_paths import NamedRows
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState, simple_edges
 from graphdask.algorithms._weighted_searches import Lengths
@@ -24,6 +24,7 @@ from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import ROW, Allocation
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import Environment, Messages
 from graphdask.partition.part import Part
 from graphdask.results.edge_values import EdgeValuesResult
@@ -64,7 +65,7 @@ class EdgeBetweenness(Betweenness):
 
     def _show_dependencies(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         if state.back == 0:
-            return self._next_batch(part, state, env, edges)
+            return self.next_batch(part, state, env, edges)
         return super()._show_dependencies(part, state, env, edges)
 
     def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Any]:

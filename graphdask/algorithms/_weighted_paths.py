@@ -21,12 +21,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.device.counting import all_set, count_set
 from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each

@@ -1,19 +1,9 @@
 """Betweenness centrality: how many shortest paths pass through a vertex.
 
-Up to 64 sources are searched at once, each in a lane: bit b of a mask, column b of a table. A batch goes forward level
-by level. Every own vertex that some lane has not reached searches its in-edges for neighbours in the frontier, and adds
-up their numbers of shortest paths. The batch then goes back over the same levels and adds up dependencies. In both
-directions a vertex only reads its neighbours, and owners send the frontier with its values to their ghosts. So there
-are no atomics, every sum has one order, and the answer has the same bits for every number of partitions. On a GPU a
-bitmap marks the vertices of the frontier. Most edges lead elsewhere, and cost only a read from the cache that holds the
-bitmap.
-
-A lane ends when its frontier is empty on all ranks: no vertex searches for it any more, and messages have no column for
-it. Many sources drawn from an R-MAT graph have no edges at all.
-
-If few edges lead out of the frontier, only the ends of these edges search for it (graphdask.engine.candidates). On a
-road network the frontier has a few hundred vertices in each of about a thousand levels. With several ranks, a superstep
-that notifies the owners of these ends comes first. It pays only if many vertices would search otherwise.
+A batch of up to 64 sources goes forward level by level (graphdask.engine.lane_search). The vertices of a level add up
+the numbers of shortest paths of their neighbours in the frontier. The batch then goes back over the same levels and
+adds up dependencies. In both directions a vertex only reads its neighbours, and owners send the frontier with its
+values to their ghosts. So every sum has one order, and the answer has the same bits for every number of partitions.
 
 On a CPU that has the whole graph, many such levels of a search go together after some (_deep_levels.py).
 
@@ -21,50 +11,37 @@ GPUs that can write into each other's memory process a batch by themselves, in o
 the same; owners write them to the memory where their ghosts are read (_betweenness_team.py).
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
-(2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
+(2001).
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._deep_levels import Levels, back_over, search_on
-from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
-from graphdask.engine.bitmap import clear_bits
 from graphdask.engine.buffers import Allocation, exchange_bytes
-from graphdask.engine.candidates import PUSH, Candidates, candidates_memory, pushes
-from graphdask.engine.checkpoints import Resumable, Saved, named
-from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.engine.candidates import PUSH, candidates_memory
+from graphdask.engine.checkpoints import Resumable, Saved
+from graphdask.engine.lane_search import LaneSearch, Level, Sources
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Received
+from graphdask.engine.source_search import nothing
 from graphdask.engine.team import Peers
-from graphdask.engine.votes import Votes
+from graphdask.engine.tuning import SEARCH
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
 TABLE_BYTES = 1 << 34
 """Most that the three tables of all ranks together may take, if one lane does not take more."""
-LOW = (1 << 32) - 1
-"""The lower half of a mask: a vote is a float64, which cannot hold all of it."""
-
-
-def _union(masks: Iterable[float]) -> int:
-    """The lanes of all ranks."""
-    return reduce(operator.or_, map(int, masks))
-
-
-VOTES = Votes("LevelVotes", found=sum, edges=sum, low=_union, high=_union, left=sum, many=sum)
-"""Size and out-edges of the level that is sent, and the lower and upper half of its lanes; how many vertices are left
-to search for it, and on how many ranks these are many."""
 
 
 class BetweennessResult(Result):
@@ -78,13 +55,10 @@ class BetweennessResult(Result):
         return self._column("score")
 
 
-class Betweenness(Primitive[BetweennessState], Resumable):
+class Betweenness(LaneSearch[BetweennessState], Resumable):
     """The primitive: dependencies on the given sources, summed and scaled."""
 
     name = "betweenness"
-    columns: ClassVar[Mapping[str, Any]] = {}
-    votes = len(VOTES)
-    notifies_ghosts = True
     result_type = BetweennessResult
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
@@ -95,31 +69,8 @@ class Betweenness(Primitive[BetweennessState], Resumable):
 
     def __init__(self, sources: Sequence[int], lanes: int, scale: float, of_sources: float | None = None):
         """`scale` multiplies the sums of dependencies; `of_sources`, if given, those of the sources instead."""
-        self.sources, self.lanes, self.scale = tuple(sources), lanes, scale
-        self.of_sources = scale if of_sources is None else of_sources
-
-    @property
-    def width(self) -> int:
-        """The columns of the tables, one for each lane; a search that counts no paths has one that nothing reads."""
-        return self.lanes
-
-    @property
-    def inward(self) -> bool:
-        return True
-
-    @property
-    def goal(self) -> tuple[int, str]:
-        return len(self.sources), "sources"
-
-    @property
-    def mask(self) -> Any:
-        """The dtype of masks."""
-        return np.uint8 if self.lanes <= 8 else np.uint64
-
-    @property
-    def ghost_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
-        value = {"value": (np.float64, (self.width,))}
-        return value if self.lanes == 1 else {"mask": self.mask, **value}
+        super().__init__(sources, lanes)
+        self.scale, self.of_sources = scale, scale if of_sources is None else of_sources
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize
@@ -186,10 +137,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         )
         if tables is not None:
             return state, self._together(part, state, tables, env)
-        return state, self._begin(part, state, env, 0)
-
-    def facts(self) -> dict[str, Any]:
-        return {"sources": named(self.sources), "lanes": self.lanes}
+        return state, self.begin_batch(part, state, env, 0)
 
     def saved(self, part: Part, state: BetweennessState, inbox: Inbox, env: Environment) -> Saved | None:
         """Return the sums between two batches; within one a checkpoint is put off."""
@@ -204,116 +152,66 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         for name, sums in state.sums.items():
             sums[:] = columns[name]
         state.batch = numbers["batch"]
-        self._advance(state.batch, env)
-        return state, self._begin(part, state, env, 0)
+        self.advance_to(state.batch, env)
+        return state, self.begin_batch(part, state, env, 0)
 
     def _together(self, part: Part, state: BetweennessState, tables: TeamTables, env: Environment) -> Messages:
         """Process all batches; nothing is left to be sent."""
-        team = TeamBatches(tables, part, env, state, self.lanes, self.mask, BETWEENNESS.many["cuda"], BETWEENNESS.hub)
+        team = TeamBatches(tables, part, env, state, self.lanes, self.mask, SEARCH.many["cuda"], BETWEENNESS.hub)
         for state.batch in range(-(-len(self.sources) // self.lanes)):
-            team.search(*self._own_sources(part, state.batch))
-            self._advance(state.batch + 1, env)
-        return Messages(state.with_edges[:0], state.with_edges[:0], {}, False)
+            sources = self.own_sources(part, state.batch)
+            team.search(sources, self._places(sources))
+            self.advance_to(state.batch + 1, env)
+        return nothing(part)
 
-    def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
-        """How many sources a batch has; those that this rank owns with their lanes; and their places in a table."""
-        sources = self.sources[batch * self.lanes : (batch + 1) * self.lanes]
-        lanes: dict[int, int] = {}
-        ones = []
-        for lane, source in enumerate(sources):
-            rank, local = part.vertex_map.locate(source)
-            if rank == part.rank:
-                lanes[local] = lanes.get(local, 0) | 1 << lane
-                ones.append(local * self.lanes + lane)
-        return len(sources), lanes, ones
+    def _places(self, sources: Sources) -> list[int]:
+        """Where the own sources of a batch stand in a table."""
+        lanes = range(sources.count)
+        return [
+            local * self.lanes + lane for local, mask in sources.lanes.items() for lane in lanes if mask >> lane & 1
+        ]
 
-    def _begin(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
-        """Start the next batch, or end."""
-        dtype = part.vertex_map.dtype
-        sources, lanes, ones = self._own_sources(part, state.batch)
-        state.back, state.levels = -1, []
-        if not sources:
-            return self._send(state, env, Level(state.queue.array[:0], state.masks.array[:0]), False, edges)
-        rows = env.backend.from_host(np.array(list(lanes), dtype))
-        masks = env.backend.from_host(np.array(list(lanes.values()), self.mask))
-        state.seen.fill(0)
-        state.seen[rows] = masks
-        state.sigma.reshape(-1)[env.backend.from_host(np.array(ones, np.int64))] = 1.0
-        state.left = state.with_edges
-        degrees = part.out.indptr[rows + 1] - part.out.indptr[rows]
-        level = Level(rows, masks, int(degrees.sum()), reduce(operator.or_, lanes.values(), 0))
-        return self._show_paths(part, state, level, (1 << sources) - 1, env, edges)
-
-    def _show_paths(
-        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
-    ) -> Messages:
-        self._clear(part, state, level, env)
-        state.lanes = shown
-        self._kernels(part, env).bc_show_paths(
-            len(level.rows), level.rows, level.masks, state.sigma, self.width, np.uint64(shown), state.bits,
-            state.frontier, state.value, per_item=state.columns,
-        )  # fmt: skip
-        state.levels.append(level)
-        return self._send(state, env, level, True, edges)
-
-    def _clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
-        """Remove all vertices from the frontier; `level` comes into it.
-
-        Kernels of a GPU read `frontier` only where a bit is set.
-        """
-        shown, state.shown = state.shown, level.rows if part.size == 1 else None
-        listed = clear_bits(state.bits, shown)
-        if env.backend.name == "cpu":
-            state.frontier[shown if listed else slice(None)] = 0
-
-    def _send(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
-        rows, left = level.rows, len(state.left)
-        values = {name: {"mask": state.frontier, "value": state.value}[name] for name in self.ghost_columns}
-        many = left >= BETWEENNESS.many[env.backend.name]
-        votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, many
-        widths = {"value": state.columns} if "value" in values else {}
-        return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=votes, widths=widths)
+    def settle(self, part: Part, state: BetweennessState, sources: Sources, env: Environment) -> None:
+        state.sigma.reshape(-1)[env.backend.from_host(np.array(self._places(sources), np.int64))] = 1.0
 
     def _kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("betweenness", index_t=part.vertex_map.dtype, mask_t=self.mask)
 
-    def superstep(self, part: Part, state: BetweennessState, inbox: Inbox, env: Environment) -> Messages:
-        if state.reported:
-            state.reported = False
-            assert state.candidates is not None
-            for message in inbox.received:
-                state.candidates.take(message)
-            return self._forward(part, state, env, state.candidates.take_out())
-        for message in inbox.received:
-            self._kernels(part, env).bc_arrive(
-                message.count, message.slots, message.columns.get("mask"), message.columns.get("value"),
-                state.columns, state.bits, state.frontier, state.value, state.seen, per_item=state.columns,
-            )  # fmt: skip
-        if state.back >= 0:
-            return self._backward(part, state, env)
-        voted = VOTES.of(inbox.votes)
-        if not voted.found:
-            state.levels.pop()  # the last level of all ranks is empty
-            return self._turn(part, state, env)
-        state.levels[-1].lanes, state.edges_in = voted.low | voted.high << 32, int(voted.edges)
-        if pushes(voted.edges, voted.left, voted.many, env.size):
-            return self._push(part, state, env)
-        return self._forward(part, state, env)
+    def arrive(self, part: Part, state: BetweennessState, message: Received, env: Environment) -> None:
+        self._kernels(part, env).bc_arrive(
+            message.count, message.slots, message.columns.get("mask"), message.columns.get("value"), state.columns,
+            state.bits, state.frontier, state.value, state.seen, per_item=state.columns,
+        )  # fmt: skip
 
-    def _push(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
-        """Find the candidates; if some may be vertices of other ranks, the superstep ends with sending these."""
-        if state.candidates is None:
-            state.candidates = Candidates.of(part, self.mask, env)
-        if self._many_levels(state, env):
-            lanes, bound = state.levels[-1].lanes, len(state.left) // PUSH
-            level, edges = search_on(part, state, self._deep_kernels(part, env), bound)
-            return self._show_paths(part, state, level, lanes, env, edges)
-        rows = state.levels[-1].rows
-        ghosts, edges = state.candidates.find(rows, state.frontier, state.seen)
-        if env.size == 1:
-            return self._forward(part, state, env, state.candidates.take_out(), edges)
-        state.reported = True
-        return Messages(rows[:0], ghosts, {}, True, edges=edges)
+    def reach(self, part: Part, state: BetweennessState, rows: Array, left: Array, alive: int, env: Environment) -> Any:
+        kernels, csr, queue = self._kernels(part, env), part.inward, state.queue.array
+        assert csr is not None
+        state.counters.fill(0)
+        shared = Lanes(
+            out_indptr=part.out.indptr, bits=state.bits, frontier=state.frontier, alive=np.uint64(alive),
+            seen=state.seen, queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs, counters=state.counters,
+        )  # fmt: skip
+        reach = kernels.bc_reach, kernels.bc_reach_hubs
+        advance(*reach, csr, len(rows), shared, rows, state.masks.array, per_item=32, cleared=True)
+        return shared.read_counters(env.backend)
+
+    def gather(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
+        """Count the shortest paths to the vertices."""
+        assert part.inward is not None
+        self._sum_neighbours(part, state, level, part.inward, state.sigma, env)
+
+    def show(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
+        self._kernels(part, env).bc_show_paths(
+            len(level.rows), level.rows, level.masks, state.sigma, self.width, np.uint64(state.lanes), state.bits,
+            state.frontier, state.value, per_item=state.columns,
+        )  # fmt: skip
+
+    def go_deep(self, part: Part, state: BetweennessState, env: Environment) -> Messages | None:
+        if not self._many_levels(state, env):
+            return None
+        lanes, bound = state.levels[-1].lanes, len(state.left) // PUSH
+        level, edges = search_on(part, state, self._deep_kernels(part, env), bound)
+        return self.show_level(part, state, level, lanes, env, edges)
 
     def _many_levels(self, state: BetweennessState, env: Environment) -> bool:
         """Whether the next levels may go together."""
@@ -325,79 +223,39 @@ class Betweenness(Primitive[BetweennessState], Resumable):
     def _deep_kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("deep", index_t=part.vertex_map.dtype, mask_t=self.mask)
 
-    def _forward(
-        self,
-        part: Part,
-        state: BetweennessState,
-        env: Environment,
-        candidates: Array | None = None,
-        edges_before: int = 0,
-    ) -> Messages:
-        """Find the next level, among the candidates if it was pushed, and its numbers of paths."""
-        kernels, csr = self._kernels(part, env), part.inward
-        assert csr is not None
-        state.counters.fill(0)
-        left, spare, alive = *state.spare, state.levels[-1].lanes
-        rows = state.left if candidates is None else candidates
-        if env.allocation.partial:  # no more vertices are found than edges lead to them
-            most = min(state.edges_in, len(rows))
-            state.queue.fit(most), state.masks.fit(most)
-        queue, masks = state.queue.array, state.masks.array
-        shared = Lanes(
-            out_indptr=part.out.indptr, bits=state.bits, frontier=state.frontier, alive=np.uint64(alive),
-            seen=state.seen, queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs, counters=state.counters,
-        )  # fmt: skip
-        reach = kernels.bc_reach, kernels.bc_reach_hubs
-        advance(*reach, csr, len(rows), shared, rows, masks, per_item=32, cleared=True)
-        counts = shared.read_counters(env.backend)
-        if candidates is None:
-            state.left, state.spare = left[: counts.left], (spare, left)
-        found, lanes = counts.found, counts.lanes % 2**64
-        level = Level(queue[:found].copy(), masks[:found].copy(), counts.out_edges, lanes)
-        self._gather(part, state, level, csr, state.sigma, env)
-        return self._show_paths(part, state, level, alive, env, edges_before + counts.edges)
-
-    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
+    def turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         """Go back from the last level."""
         state.back = len(state.levels) - 1
         if state.back == 0:
-            return self._next_batch(part, state, env, 0)
+            return self.next_batch(part, state, env, 0)
         return self._show_dependencies(part, state, env, 0)
 
-    def _backward(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
+    def step_back(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         """Sum what the level behind gives to the next one."""
         state.back -= 1
         level = state.levels[state.back]
         if isinstance(level, Levels):
             lowest, edges = back_over(part, state, self._deep_kernels(part, env), level)
             if state.back == self.first_level:
-                return self._next_batch(part, state, env, edges)
-            return self._send(state, env, lowest, True, edges)
+                return self.next_batch(part, state, env, edges)
+            return self.send(state, env, lowest, True, edges)
         state.counters.fill(0)
-        self._gather(part, state, level, part.out, state.delta, env)
+        self._sum_neighbours(part, state, level, part.out, state.delta, env)
         return self._show_dependencies(part, state, env, level.edges)
 
     def _show_dependencies(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         level, last = state.levels[state.back], state.back == len(state.levels) - 1
-        self._clear(part, state, level, env)
+        self.clear(part, state, level, env)
         state.lanes = level.lanes
         self._kernels(part, env).bc_show_dependencies(
             len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, np.uint64(level.lanes),
             int(last), state.score, state.bits, state.frontier, state.value, per_item=min(state.columns, 32),
         )  # fmt: skip
         if state.back == self.first_level:
-            return self._next_batch(part, state, env, edges)
-        return self._send(state, env, level, True, edges)
+            return self.next_batch(part, state, env, edges)
+        return self.send(state, env, level, True, edges)
 
-    def _next_batch(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
-        state.batch += 1
-        self._advance(state.batch, env)
-        return self._begin(part, state, env, edges)
-
-    def _advance(self, batches: int, env: Environment) -> None:
-        env.advance(min(batches * self.lanes, len(self.sources)))
-
-    def _gather(
+    def _sum_neighbours(
         self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
     ) -> None:
         """Sum the values of the neighbours in the frontier for the vertices of a level."""

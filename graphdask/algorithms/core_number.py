@@ -14,6 +14,9 @@ may have to fall one after the other, as along a path whose vertices are on many
 rank therefore peels the whole graph by itself, if it is small (`_all_cores`); on CPUs every rank of a very small graph
 does so before the first superstep.
 
+Its queue is not one of `engine.Queues`, which are emptied step by step: it ends with every vertex in it, in the order
+of removal, and one launch peels many levels of it without the host.
+
 Sources: Seidman, Network structure and minimum degree (1983); Batagelj, Zaversnik, An O(m) algorithm for cores
 decomposition of networks (2003); Montresor, De Pellegrini, Miorandi, Distributed k-core decomposition (2013).
 """
@@ -34,7 +37,7 @@ from graphdask.display import terminal
 from graphdask.engine.advance import advance
 from graphdask.engine.buffers import Allocation, most_deferred
 from graphdask.engine.checkpoints import Resumable, Saved
-from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.engine.votes import Votes
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected
@@ -189,8 +192,8 @@ class CoreNumber(Primitive[CoresState], Resumable):
         """Take in the bounds of ghosts, and lower what no longer holds; return the number of edges scanned."""
         slots, peeling = inbox.slots, state.peeling
         kernels.core_arrive(len(inbox), slots, inbox.columns["bound"], peeling)
-        kernels.core_arrive_rows(len(inbox), slots, peeling)
-        kernels.core_arrive_rows_hubs(HUB_THREADS, peeling)
+        rows = kernels.core_arrive_rows, kernels.core_arrive_rows_hubs  # those of ghosts, which the pack has besides
+        advance(*rows, state.rows, slots, peeling, cleared=True)
         return self._settle(state, kernels, env)
 
     @staticmethod

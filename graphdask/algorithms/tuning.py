@@ -14,8 +14,6 @@ class BetweennessTuning(Tuning):
 
     lanes: int = 64
     """Sources that are searched at once, at most."""
-    many: Mapping[str, int] = per_device(cpu=1 << 15, cuda=1 << 20)
-    """Vertices that search for the frontier in the time of one more superstep."""
     apart: int = 64
     """Levels that one rank of a CPU processes one by one before many of them go together; 1 at least."""
     hub: int = 2048

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphdask.tuning import Tuning
+from graphdask.tuning import Tuning, per_device
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class SearchTuning(Tuning):
     claim_share: int = 4
     """A push claims only if the frontier has more edges than one of so many vertices: scanning a bit of every vertex a
     few times is then cheap."""
+    many: Mapping[str, int] = per_device(cpu=1 << 15, cuda=1 << 20)
+    """In lanes: vertices that search for the frontier in the time of one more superstep."""
     claim_edges: int = 1 << 16
     """A push claims only if the frontier has more edges than this: visiting fewer edges one by one takes less time than
     one more synchronization of the ranks."""

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import BetweennessState, Level
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
@@ -75,13 +76,13 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             chunks=xp.empty((most_deferred, 2), index), partial=xp.empty((most_deferred, width)),
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        return state, self._begin(part, state, env, 0)
+        return state, self.begin_batch(part, state, env, 0)
 
-    def _push(self, part: StreamedPart, state: BetweennessState, env: Environment) -> Messages:  # type: ignore[override]
+    def push(self, part: StreamedPart, state: BetweennessState, env: Environment) -> Messages:  # type: ignore[override]
         """Every level is pulled: rows of out-edges would be read from the store for it."""
-        return self._forward(part, state, env)
+        return self.pull(part, state, env)
 
-    def _forward(  # type: ignore[override]
+    def pull(  # type: ignore[override]
         self,
         part: StreamedPart,
         state: BetweennessState,
@@ -113,7 +114,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         state.left, state.spare = left[: counts.left], (spare, left)
         level = self._level(queue[: counts.found], masks[: counts.found], env)
         level.lanes = counts.lanes % 2**64
-        return self._show_paths(part, state, level, alive, env, counts.edges)
+        return self.show_level(part, state, level, alive, env, counts.edges)
 
     def _most_deferred(self, part: StreamedPart) -> int:
         """The most pieces of high-degree rows that kernels defer in a chunk; on a CPU none."""
@@ -123,7 +124,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         """A level that is found, in the order of positions."""
         return Level(rows.copy(), masks.copy())
 
-    def _gather(
+    def _sum_neighbours(
         self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
     ) -> None:
         """What the way back asks for."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from graphdask.algorithms._levels import Level
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Part
 from graphdask.stream.betweenness import FIXED, StreamedBetweenness, StreamedInnerVertices

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import BetweennessState
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms._nearness import SUMS, Nearness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array

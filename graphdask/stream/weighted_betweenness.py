@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._undefined_paths import lies_beyond, waits_in_vain
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
@@ -25,6 +24,7 @@ from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import BetweennessState, Level
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
 from graphdask.device.counting import any_set
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
@@ -78,14 +79,14 @@ class InnerVertices(Betweenness):
         self.inner, self.weight = 0, 0.0
         return super().init(part, env)
 
-    def _show_paths(
-        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
+    def show_level(
+        self, part: Part, state: BetweennessState, level: Level, lanes: int, env: Environment, edges: int
     ) -> Messages:
         piece = max(1, PIECE[env.backend.name] // self.lanes)
         for begin in range(0, len(level.rows), piece):
             some = slice(begin, begin + piece)
             self._add_up(part, state, level.rows[some], level.masks[some], env)
-        return super()._show_paths(part, state, level, shown, env, edges)
+        return super().show_level(part, state, level, lanes, env, edges)
 
     def _add_up(self, part: Part, state: BetweennessState, rows: Array, masks: Array, env: Environment) -> None:
         """Take in some rows of a new level, and add what they weigh to what they send."""
@@ -105,8 +106,8 @@ class InnerVertices(Betweenness):
         table[:, 1::2] = weighed
         state.sigma[rows] = table
 
-    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
-        return self._next_batch(part, state, env, 0)
+    def turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
+        return self.next_batch(part, state, env, 0)
 
 
 @verifies(Betweenness)

@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms._edge_ends import EdgeEnds, like_before
-from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._weighted_paths import WeightedPathsState, simple_edges
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import entries_and_turns
@@ -68,14 +69,14 @@ class InnerVertices(by_hops.InnerVertices):
         self.simple = simple_edges(part.inward, env)
         return super().init(part, env)
 
-    def _clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
-        super()._clear(part, state, level, env)
+    def clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
+        super().clear(part, state, level, env)
         state.frontier.fill(0)  # edges to all vertices are weighed, not only to those whose bit is set
 
-    def _gather(
+    def _sum_neighbours(
         self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
     ) -> None:
-        super()._gather(part, state, level, csr, out, env)
+        super()._sum_neighbours(part, state, level, csr, out, env)
         xp = env.xp
         places, turns, there, weight = weigh(part, env, level.rows, csr, self.ids)
         common = xp.where(self.simple[places], state.frontier[there] & level.masks[turns], self.mask(0))

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import Level
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
+from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult
 from graphdask.engine.violation import Violation
 from graphdask.partition.part import Part

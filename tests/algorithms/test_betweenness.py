@@ -17,7 +17,7 @@ import graphdask as gd
 from graphdask import execute
 from graphdask.algorithms import centrality
 from graphdask.algorithms.betweenness import Betweenness
-from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.engine.tuning import SEARCH
 
 PARTS = (1, 2, 3, 4, 7)
 
@@ -66,7 +66,7 @@ def test_scores_on_a_gpu_are_those_of_networkx(name):
 @pytest.mark.gpu
 @pytest.mark.parametrize("parts", [1, 3])
 def test_hubs_on_a_gpu_are_those_of_a_cpu(parts, tuned):
-    tuned(BETWEENNESS, many=0)  # pushes, too
+    tuned(SEARCH, many=0)  # pushes, too
     graph = gd.generate.preferential_attachment(30_000, degree=4, seed=3)
     ids = np.arange(0, 30_000, 1000)
     for sources in (ids[:1], ids[:7], ids):
@@ -294,7 +294,7 @@ def test_edges_are_not_looked_at_for_a_search_that_has_ended():
 def test_a_light_front_is_pushed_by_several_ranks_too(parts, exchange, tuned):
     graph = broken(True)
     expected = gd.betweenness(graph.partition(1, device="cpu"), 20)
-    tuned(BETWEENNESS, many={"cpu": 0})
+    tuned(SEARCH, many={"cpu": 0})
     for ghosts in ("all", "1-hop"):
         found = gd.betweenness(graph.partition(parts, "random", ghosts, device="cpu"), 20, exchange=exchange).verify()
         np.testing.assert_array_equal(found.score, expected.score)

@@ -17,7 +17,7 @@ from kernel_launch import Packed, bring_back, sent
 import graphdask as gd
 from graphdask import execute
 from graphdask.algorithms.betweenness import Betweenness
-from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.engine.tuning import SEARCH
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS as LEVEL
 from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.kernels.common.candidates_pack import COUNTS, CandidateLists
@@ -296,7 +296,7 @@ def hub(directed):
 @pytest.mark.parametrize("count", [1, 2, 8, 20, 70])
 def test_a_gpu_gives_the_same_bits_for_every_number_of_parts(count, make, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    tuned(BETWEENNESS, many=0)
+    tuned(SEARCH, many=0)
     n, src, dst, directed = make()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     sources = np.random.default_rng(count).permutation(n)[:count]

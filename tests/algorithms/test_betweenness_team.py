@@ -21,7 +21,7 @@ from graphdask.algorithms import _betweenness_team
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.cluster.local import local_cluster
 from graphdask.engine import team as _team
-from graphdask.engine.tuning import ENGINE
+from graphdask.engine.tuning import ENGINE, SEARCH
 from graphdask.partition.tuning import PARTITION
 
 NAMES = [
@@ -65,7 +65,7 @@ def test_a_team_gives_the_bits_of_one(make, way, teams, tuned):
     n, src, dst, directed = make()
     parts, by, ghosts, count, pushes = way
     if pushes:
-        tuned(BETWEENNESS, many=0)
+        tuned(SEARCH, many=0)
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     sources = drawn(n, count)
     found = gd.betweenness(graph.partition(parts, by, ghosts, device="cuda"), sources).verify()
@@ -79,7 +79,7 @@ def test_a_team_gives_the_bits_of_one(make, way, teams, tuned):
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("count", [1, 20])
 def test_64_bit_vertex_numbers_give_the_same(count, tuned):
-    tuned(BETWEENNESS, many=0)
+    tuned(SEARCH, many=0)
     n, src, dst, directed = GRAPHS["scale-free"]()
     graph, sources = gd.from_edges(src, dst, num_vertices=n, directed=directed), drawn(n, count)
     expected = by_supersteps(graph, sources)
@@ -94,7 +94,7 @@ def test_64_bit_vertex_numbers_give_the_same(count, tuned):
 def test_a_batch_goes_on_after_a_launch_has_ended(steps, pushes, tuned):
     tuned(ENGINE, team_steps=steps)
     if pushes:
-        tuned(BETWEENNESS, many=0)
+        tuned(SEARCH, many=0)
     n, rng = 25, np.random.default_rng(4)
     src = np.concatenate([np.arange(n - 1), rng.integers(0, 8, 30)])
     dst = np.concatenate([np.arange(1, n), rng.integers(0, 8, 30)])
