@@ -4,6 +4,7 @@ pages of their own."""
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,15 @@ def of_control_group(root: str = "/sys/fs/cgroup") -> int:
     except OSError:
         return 1 << 62
     return max(0, int(text) - max(0, current - inactive))
+
+
+def processes_ended() -> int:
+    """How many processes of this host, or of its control group, the system has ended for lack of memory."""
+    found = 0
+    for path in ("/proc/vmstat", "/sys/fs/cgroup/memory.events"):
+        with suppress(OSError), open(path) as counters:
+            found += sum(int(line.split()[1]) for line in counters if line.startswith("oom_kill "))
+    return found
 
 
 def reserved(count: int, dtype: Any, huge: bool = True) -> np.ndarray:

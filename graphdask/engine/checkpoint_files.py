@@ -9,6 +9,7 @@ can read them. A folder is a path, or an address that fsspec opens.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import zlib
@@ -22,6 +23,8 @@ import numpy as np
 NAME = "superstep-{:012d}"
 NAMED = re.compile(r"superstep-(\d{12,})")
 MANIFEST = "manifest.json"
+
+_logger = logging.getLogger("graphdask")
 
 
 class Damaged(Exception):
@@ -102,8 +105,14 @@ class Folder:
         """The checkpoints that have a whole manifest, the latest first."""
         self.fs.invalidate_cache()
         for superstep in sorted(self._supersteps(), reverse=True):
-            with suppress(Damaged, OSError):
-                yield Manifest.decoded(self._read(f"{NAME.format(superstep)}/{MANIFEST}"))
+            try:
+                manifest = Manifest.decoded(self._read(f"{NAME.format(superstep)}/{MANIFEST}"))
+            except FileNotFoundError:  # it never became complete
+                continue
+            except (Damaged, OSError) as error:
+                _logger.warning("the checkpoint of superstep %d is left out: %s", superstep, error)
+                continue
+            yield manifest
 
     def write(self, superstep: int, name: str, ids: np.ndarray, columns: list[np.ndarray]) -> RankFile:
         """Write the values of a rank's vertices."""

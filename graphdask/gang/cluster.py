@@ -31,6 +31,7 @@ from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.leaving import pool_left
 from graphdask.gang.lock import locked
 from graphdask.gang.occupied import explained
+from graphdask.gang.out_of_memory import explain_loss
 from graphdask.gang.plain import warn_once
 from graphdask.gang.progress import Progress
 from graphdask.gang.sending import LARGE, Host, of_host, seated, sent_ahead
@@ -128,8 +129,7 @@ class DaskGang:
     def _settle(self) -> None:
         """Ask the workers what they can do; choose device and data plane."""
         asked = {self.submit(examine, host.address): host.address for host in self.hosts}
-        found = self._wait_for_threads(asked)
-        abilities = self._abilities = {asked[task]: ability for task, ability in found.items()}
+        abilities = self._abilities = {asked[task]: each for task, each in self._wait_for_threads(asked).items()}
         check_versions({address: ability.version for address, ability in abilities.items()})
         self.device = chosen_device(self.device, {address: ability.cuda for address, ability in abilities.items()})
         self.comm = self._chosen_comm()
@@ -237,8 +237,7 @@ class DaskGang:
     @contextmanager
     def _new_run(self, progress: Progress) -> Iterator[RunWatch]:
         """The next run; ended on all workers where anything goes wrong."""
-        self._run += 1
-        run = self._run
+        run = self._run = self._run + 1
         life = LifeSigns(self.client, self.config.heartbeat_timeout)
         try:
             with RunWatch(self.client, self.topic, run, progress, life) as watch:
@@ -248,6 +247,7 @@ class DaskGang:
             error.reached = watch.superstep + 1  # type: ignore[attr-defined]  # for whoever starts it again
             if not isinstance(error, SchedulerLost):
                 self._end(run, str(error) or type(error).__name__)
+            explain_loss(error, self.client, life, self._abilities)
             raise
 
     def _run_by_tasks(

@@ -12,6 +12,7 @@ from typing import Any
 
 from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.copies import Copying, Described, Found, Place
+from graphdask.errors import PeerLost, SchedulerLost, WrongWorker
 from graphdask.gang.arguments import Failed
 from graphdask.gang.sending import Host
 from graphdask.gang.waiting import answer_of
@@ -61,6 +62,21 @@ class Copies:
         self._attempts += 1
         return copying
 
+    @contextmanager
+    def on_loss(self, gang: Any, files: bool) -> Iterator[None]:
+        """Let the loss of a worker say how far the run has come: to the last copy that is left, if there is one, or to
+        its last checkpoint in `files`, which the error says."""
+        try:
+            yield
+        except (PeerLost, WrongWorker) as error:
+            if self._gang is gang and gang.client.status == "running" and not isinstance(error, SchedulerLost):
+                silent: frozenset[str] = getattr(error, "silent", frozenset())
+                with suppress(Exception):  # a client that is closed meanwhile, say; what is raised is the loss
+                    found = _latest(_asked(gang, self._call, silent), gang.hosts)
+                    if found is not None:
+                        error.reached = max(found.superstep, error.reached if files else 0)  # type: ignore[union-attr]
+            raise
+
     def over(self, summary: Sequence[Any]) -> None:
         """Let the workers drop all copies, if there are any, once an attempt has come to its end."""
         kept = [each.checkpoints for each in summary]
@@ -101,20 +117,20 @@ def _latest(held: Held, hosts: Sequence[Host]) -> Found | None:
     return None
 
 
-def _asked(gang: Any, call: str) -> Held:
+def _asked(gang: Any, call: str, without: frozenset[str] = frozenset()) -> Held:
+    """What the workers of a gang, without some that do not answer, have copies of."""
+    addresses = [host.address for host in gang.hosts if host.address not in without]
+
     async def ask(address: str) -> Any:
         with suppress(TimeoutError):
             return await asyncio.wait_for(answer_of(gang.client, address, _held, call), ASK)
         return []
 
     async def ask_all() -> list[Any]:
-        return await asyncio.gather(*(ask(host.address) for host in gang.hosts))
+        return await asyncio.gather(*map(ask, addresses))
 
-    answers = gang.client.sync(ask_all)
-    return {
-        host.address: [] if isinstance(found, Failed) else found
-        for host, found in zip(gang.hosts, answers, strict=True)
-    }
+    answers = zip(addresses, gang.client.sync(ask_all), strict=True)
+    return {address: found for address, found in answers if not isinstance(found, Failed)}
 
 
 async def _forgotten(gang: Any, call: str) -> None:

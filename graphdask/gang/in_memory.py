@@ -71,7 +71,7 @@ def run(
         return primitive.result_type(graph, primitive, kept, built, stats)
 
     def values(built: Built) -> Any:
-        with on_loss(checkpoints):
+        with copies.on_loss(built.gang, checkpoints is not None), on_loss(checkpoints):
             kept = built.gang.run(
                 _run,
                 built.parts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphdask.device.estimates import announced
 from graphdask.engine.loop import Superstep
 from graphdask.kernels.common.compiling import process as process_total
 
@@ -45,7 +46,8 @@ class Pulse:
             return
         ranks = [[rank, *map(int, where), float(done)] for rank, (*where, done) in list(self._ranks.items())]
         message = {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks, "done": self._run.done}
-        self._worker.log_event(self._plan.topic, message | {"compiling": process_total().seconds - self._compiled})
+        message |= {"compiling": process_total().seconds - self._compiled, "estimate": announced()}
+        self._worker.log_event(self._plan.topic, message)
         task = self._worker.state.tasks.get(self._task)
         if task is None or task.state == "cancelled":
             self._run.cancel.set("the client gave up the run, or is gone")

@@ -29,6 +29,10 @@ class KnownWorker:
     """By the scheduler's clock."""
     returns: bool
     """Whether a nanny starts it anew when it ends."""
+    memory: int = 0
+    """Bytes that its process uses, as it has said last; 0 if it has not."""
+    limit: int = 0
+    """Bytes at which Dask ends it, or 0."""
 
 
 def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownWorker]:
@@ -47,10 +51,15 @@ def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownW
     with scheduler_needed(client):
         identity = call_scheduler(client, client.scheduler.identity, timeout, n_workers=-1)
     known = {
-        address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")))
+        address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")), *_memory_of(worker))
         for address, worker in identity["workers"].items()
     }
     return dict(sorted(known.items(), key=lambda item: (len(item[1].name), item[1].name)))
+
+
+def _memory_of(worker: Any) -> tuple[int, int]:
+    """Bytes that a worker uses, and its limit; 0 for what the scheduler does not know."""
+    return int((worker.get("metrics") or {}).get("memory") or 0), int(worker.get("memory_limit") or 0)
 
 
 def refuse_asynchronous(client: Any) -> None:
@@ -110,20 +119,27 @@ class LifeSigns:
     """Signs of life of workers, from now on."""
 
     def __init__(self, client: Any, timeout: float):
-        self._client, self._timeout = client, timeout
+        self._client, self.timeout = client, timeout
         self._seen: dict[str, tuple[float, float]] = {}
         self._pulses: dict[str, float] = {}
+        self.last: dict[str, KnownWorker] = {}
+        """By address, what the scheduler has said last of each worker."""
+        self.estimates: dict[str, tuple[str, int]] = {}
+        """By address, for what and how many bytes a worker has announced last."""
 
-    def pulse(self, name: str) -> None:
-        """Take in that the worker of that name has sent something."""
-        self._pulses[name] = time.monotonic()
+    def pulse(self, address: str, estimate: tuple[str, int] | None = None) -> None:
+        """Take in that the worker at an address has sent something, and what it has announced."""
+        self._pulses[address] = time.monotonic()
+        if estimate is not None:
+            self.estimates[address] = estimate
 
     def check(self, addresses: Iterable[str], what: str) -> None:
         """Raise PeerLost where a worker has gone, or been silent for too long.
 
         The error of silent ones carries their addresses as `silent`.
         """
-        known = ask_scheduler(self._client, self._timeout)
+        known = ask_scheduler(self._client, self.timeout)
+        self.last |= known
         now = time.monotonic()
         addresses = sorted(addresses)
         if gone := [address for address in addresses if address not in known]:
@@ -135,11 +151,11 @@ class LifeSigns:
             if seen != worker.last_seen:
                 since = now
                 self._seen[address] = (worker.last_seen, now)
-            if now - max(since, self._pulses.get(worker.name, 0.0)) > self._timeout:
+            if now - max(since, self._pulses.get(address, 0.0)) > self.timeout:
                 silent.append(address)
         if silent:
             error = PeerLost(
-                f"{', '.join(silent)} gave no sign of life for {self._timeout} s while {what}: stopped, or cut off"
+                f"{', '.join(silent)} gave no sign of life for {self.timeout} s while {what}: stopped, or cut off"
             )
             error.silent = frozenset(silent)  # type: ignore[attr-defined]
             raise error
@@ -176,7 +192,7 @@ class RunWatch:
         """Called by Dask with each message."""
         message = event[1]
         if message["run"] == self.run:
-            self.life.pulse(message["worker"])
+            self.life.pulse(message["worker"], message["estimate"])
             on_sign = self.on_sign  # the run may end meanwhile
             if on_sign is not None:
                 on_sign(message["worker"])

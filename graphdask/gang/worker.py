@@ -15,6 +15,7 @@ from typing import Any
 
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
+from graphdask.device import host_memory
 from graphdask.device.backend import Backend, cuda_device_count, get_backend
 from graphdask.engine.copies import Vault
 from graphdask.engine.loop import RankContext
@@ -43,6 +44,8 @@ class Ability:
     """Identifies the host, or the container if it is isolated from others; "" if unknown."""
     version: str = ""
     """Of graphdask."""
+    ended: int = 0
+    """Processes of its host that the system had ended for lack of memory."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,10 @@ def examine() -> Ability:
     ucx, reason = ucx_available()
     worker = _this_worker()
     required = bool(getattr(worker.security, "require_encryption", False))
-    return Ability(cuda_device_count() > 0, ucx, reason, is_encrypted(worker), required, host_identity(), VERSION)
+    return Ability(
+        cuda_device_count() > 0, ucx, reason, is_encrypted(worker), required, host_identity(), VERSION,
+        host_memory.processes_ended(),
+    )  # fmt: skip
 
 
 def is_encrypted(worker: Any) -> bool:

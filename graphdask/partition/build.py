@@ -18,6 +18,7 @@ import numpy as np
 from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
 from graphdask.device.counting import all_set, any_set, count_set
+from graphdask.device.estimates import announce
 from graphdask.display.phases import phase
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Csr, Part, WeightFacts
@@ -167,6 +168,7 @@ def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_
             f"and rank {comm.rank} ({backend.description}) may use {free / 2**30:.1f} GiB; "
             f"use more workers, or raise the setting graphdask.memory-fraction"
         )
+    announce(comm.rank, "partitioning", needed)
 
 
 def balanced_ranges(comm: Communicator, backend: Backend, src: Array, dst: Array, n: int) -> np.ndarray:

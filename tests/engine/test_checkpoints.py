@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -287,3 +289,33 @@ def test_a_manifest_says_what_it_is_of(tmp_path):
     assert found["facts"]["damping"] == 0.85
     assert found["numbers"]["iterations"] == "17"
     assert [each["count"] for each in found["files"]] == [250, 250] or sum(e["count"] for e in found["files"]) == 500
+
+
+@pytest.mark.parametrize("spoiled", ["cut", "folder"])
+def test_a_manifest_that_cannot_be_read_is_named_and_an_earlier_checkpoint_used(spoiled, tmp_path, caplog):
+    broken(graph().partition(2), tmp_path)
+    last = sorted(tmp_path.glob("*/manifest.json"))[-1]
+    if spoiled == "cut":
+        last.write_bytes(last.read_bytes()[:100])
+    else:
+        last.unlink()
+        last.mkdir()
+    r = gd.pagerank(graph().partition(2), checkpoint=tmp_path, every=1000)
+    assert r.stats.checkpoints["resumed"] == 12
+    assert "the checkpoint of superstep 18 is left out: " in caplog.text
+    np.testing.assert_array_equal(r.rank, gd.pagerank(graph().partition(1)).rank)
+
+
+def test_a_disk_that_takes_no_more_is_no_error_of_the_run(tmp_path):
+    """The limit of a file's size stands for a full disk: the first files are written in part."""
+    made = f"""
+import resource, numpy as np, graphdask as gd
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+G = gd.from_edges(np.arange(999), np.arange(1, 1000), num_vertices=1000).partition(2)
+r = gd.pagerank(G, checkpoint={str(tmp_path)!r}, every=5)
+print(r.stats.checkpoints["written"], float(r.rank.sum()).hex() == float(gd.pagerank(G).rank.sum()).hex())
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", made], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["0", "True"], done.stderr[-2000:]
+    assert "no checkpoint of superstep 5: [Errno 27]" in done.stderr
+    assert not list(tmp_path.glob("*/manifest.json"))

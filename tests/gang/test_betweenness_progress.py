@@ -95,7 +95,7 @@ def test_workers_send_how_many_are_done_while_they_run(monkeypatch, capsys):
         pulse.of_rank(rank)(Superstep(5, 1, 10, 0, 0, (), 0.0, 0.0, 0.0, 0.0, done))
     pulse._beat()
     with progress.Progress("betweenness", True, goal=(256, "sources")) as bar:
-        watch = RunWatch(None, "graphdask-1", 7, bar, SimpleNamespace(pulse=lambda name: None))
+        watch = RunWatch(None, "graphdask-1", 7, bar, SimpleNamespace(pulse=lambda address, estimate: None))
         for event in sent:
             watch._take(event)
         bar.draw()

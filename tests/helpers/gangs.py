@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import dask
 import numpy as np
@@ -143,6 +144,18 @@ def in_parts(context, parts: int, seconds: float) -> int:
         context.comm.check()
         context.watchdog.advance("work in parts")
     return context.watchdog.parts
+
+
+class FillingRanks(PageRank):
+    """PageRank whose first rank takes 8 MiB more in each iteration, of which its estimate knows nothing."""
+
+    kept: ClassVar[list[bytearray]] = []
+
+    def superstep(self, part, state, inbox, env):
+        if env.rank == 0:
+            self.kept.append(bytearray(os.urandom(1 << 12)) * (1 << 11))
+        time.sleep(0.05)
+        return super().superstep(part, state, inbox, env)
 
 
 class KillingRanks(PageRank):

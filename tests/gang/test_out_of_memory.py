@@ -1,0 +1,77 @@
+"""The error of a worker that ran out of memory says so, with the estimate that was wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import dask
+import pytest
+from gangs import FillingRanks, dask_cluster, generated
+
+from graphdask import execute
+from graphdask.device import estimates, host_memory
+from graphdask.errors import InputError, PeerLost
+from graphdask.gang.out_of_memory import explain_loss
+from graphdask.gang.watch import KnownWorker, LifeSigns
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+def test_a_worker_that_dask_ends_for_its_memory():
+    settings = {"graphdask.retries": 0, "graphdask.heartbeat-interval": 0.2}
+    with dask_cluster(2, memory_limit="900MiB") as client, dask.config.set(settings):
+        with pytest.raises(PeerLost) as raised:
+            execute.run(generated(), FillingRanks(0.85, 0.0, 10_000), client=client)
+        said = str(raised.value)
+        assert "probably ran out of memory: it used" in said
+        assert "of 900 MiB that Dask allows it" in said
+        assert "PageRank was estimated to need" in said
+        assert "which was too little" in said
+
+
+GIB = 1 << 30
+
+
+def explained(error, last, estimate, before, now, monkeypatch):
+    """What an error says of the lost worker a0 of a host, where another, a1, is left."""
+    from graphdask.gang import out_of_memory
+
+    life = LifeSigns(None, 1.0)
+    life.last, life.estimates = {"a0": KnownWorker("w0", 0.0, True, *last)}, {"a0": estimate} if estimate else {}
+    monkeypatch.setattr(out_of_memory, "ask_scheduler", lambda client, timeout: {"a1": None})
+    client = SimpleNamespace(status="running", sync=lambda function: [("host", now)])
+    abilities = {address: SimpleNamespace(host="host", ended=before) for address in ("a0", "a1")}
+    explain_loss(error, client, life, abilities)
+    return str(error)
+
+
+def test_a_host_that_has_ended_a_process_and_a_full_worker_are_named(monkeypatch):
+    estimate = ("SSSP", 2 * GIB)
+    assert explained(PeerLost("gone"), (3 * GIB, 0), estimate, 4, 5, monkeypatch) == (
+        "gone; a0 probably ran out of memory: its host has ended a process for lack of memory, it used 3 GiB when it "
+        "reported last, SSSP was estimated to need 2 GiB there, which was too little; use more workers, or fewer ranks "
+        "on each"
+    )
+    assert explained(PeerLost("gone"), (3 * GIB, 4 * GIB), None, 4, 4, monkeypatch) == (
+        "gone; a0 probably ran out of memory: it used 3 GiB of 4 GiB that Dask allows it when it reported last; use "
+        "more workers, or fewer ranks on each"
+    )
+
+
+def test_other_losses_and_errors_stay_as_they_are(monkeypatch):
+    assert explained(PeerLost("gone"), (GIB, 4 * GIB), None, 4, 4, monkeypatch) == "gone"
+    assert explained(InputError("wrong"), (4 * GIB, 4 * GIB), None, 4, 5, monkeypatch) == "wrong"
+
+
+def test_announced_memory_is_that_of_the_last_call_over_all_ranks(monkeypatch):
+    monkeypatch.setattr(estimates, "_announced", {})
+    assert estimates.announced() is None
+    for rank in range(3):
+        estimates.announce(rank, "partitioning", 100)
+    for rank in range(2):
+        estimates.announce(rank, "BFS", 7 + rank)
+    assert estimates.announced() == ("BFS", 15)
+
+
+def test_processes_ended_for_lack_of_memory_are_counted():
+    assert host_memory.processes_ended() >= 0
