@@ -160,8 +160,8 @@ def louvain(
     A community need not be connected; those of `leiden` are. Weights are rounded as `modularity` says. A vertex without
     edges is a community of its own. One worker processes a graph of up to 2**20 edges by itself, on its CPU. There a
     pass begins twice with vertices on their own, and once more with the groups of vertices that all the communities
-    found so far have together. These climbs, and passes after the first one, refine communities before they join, as
-    `leiden` does.
+    found so far have together; of a graph of up to 2**11 stored edges it does so four times. These climbs, and passes
+    after the first one, refine communities before they join, as `leiden` does.
 
     References
     ----------

@@ -25,6 +25,9 @@ from graphdask.program._function_source import FunctionSource, Place
 from graphdask.program._typed_texts import Value, converted, either, local, negated, number, numbers_of, truth_of, wider
 
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
+OTHER_OPERATORS = {
+    ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+}  # fmt: skip
 INT_CALLS = {
     "+": "int_add",
     "-": "int_subtract",
@@ -236,7 +239,7 @@ class Expressions:
     def arithmetic(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         sign = OPERATORS.get(type(operator))
         if sign is None:
-            self.source.refuse(node, f"the operator {type(operator).__name__}")
+            self.source.refuse(node, f"the operator {OTHER_OPERATORS[type(operator)]}")
         kind = wider(left.type, right.type, "int")
         if sign == "/" or (sign == "**" and right.constant is not None and right.constant < 0):
             kind = "float"

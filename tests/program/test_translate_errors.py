@@ -329,7 +329,7 @@ REFUSED = {
     starred: "max with keywords or",
     one_extreme: "max takes 2 or more numbers here, not 1",
     two_roots: "math.sqrt takes 1 numbers here, not 2",
-    shift: "the operator LShift cannot",
+    shift: "the operator << cannot",
     invert: "the operator ~ cannot",
     contained: "the comparison in cannot",
     same: "the comparison is cannot",
