@@ -103,6 +103,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_until_reads_aggregates_of_each_kind(name, device):
     aggregate, until, expected = KINDS[name]
@@ -175,6 +176,7 @@ def test_until_that_fails_fails_as_in_python(device):
     assert gd.run(path().partition(1, device=device), wide, **FROM).iterations == 151
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "message"),
     [(1, "nan.* returns NaN"), (2, "quotient.* failed: division by zero"), (3, "wide.* adds up to .*64 bits")],

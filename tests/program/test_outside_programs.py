@@ -149,6 +149,7 @@ def test_proposals_match_as_rounds_of_plain_loops(graph, edges):
     np.testing.assert_array_equal(found.tries, tries)
 
 
+@pytest.mark.slow
 def test_an_integer_that_its_small_type_does_not_hold_is_named():
     counted = gd.Program(
         state={"level": (np.uint8, 0)},

@@ -67,6 +67,7 @@ def test_programs_give_what_plain_python_gives_over_partitions(name):
             same(gd.run(graph.partition(parts, by=by, ghosts=ghosts), program, **arguments), first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("combine", "direction"), [("min", "in"), ("max", "out"), ("first", "both")])
 def test_of_parallel_edges_the_lightest_counts(combine, direction, rng, tmp_path):
     program = gd.Program(

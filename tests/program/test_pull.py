@@ -38,6 +38,7 @@ def test_states_have_the_bits_of_pushed_messages(device, name):
     assert pulled(found) > 0 == pulled(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_on_a_cpu_a_row_ends_where_no_message_changes_what_came(name):
     program, how, dtype = PROGRAMS[name]

@@ -79,6 +79,7 @@ def test_a_run_ends_after_max_supersteps_and_each_of_the_first_ones_is_a_call():
         assert not any(step["pushed"] for step in found.stats)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_few_calls")
 @pytest.mark.parametrize("wrong", ["send", "apply", "aggregate", "nan"])
 def test_the_function_that_failed_is_named(wrong):

@@ -362,6 +362,7 @@ def planted(request, tmp_path_factory):
     return Mutants(tmp_path_factory.mktemp(request.param), request.param, wrong)
 
 
+@pytest.mark.slow
 def test_wrong_draws_are_noticed(planted):
     for name, (_, _, *checks) in FAMILIES[planted.family].items():
         for check in checks:

@@ -190,6 +190,7 @@ def test_the_memory_for_rows_is_announced(free_memory):
         list(NeighborLoader(G, [2], batch_size=1, batches_per_run=1, placement="partitioned", direction="out"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [32, 64])
 def test_rows_that_32_bits_are_too_few_for_take_64(tuned, width):
     tuned(PARTITION, narrow_ids=N + 1)  # of which there are more edges than vertices
