@@ -1,4 +1,4 @@
-"""Batches that come as data frames: columns `src`, `dst` and, where the graph has weights, `weight`.
+"""Batches that come as tables: columns `src`, `dst` and, where the graph has weights, `weight`.
 
 Of a Dask DataFrame each worker keeps what it can: it takes these columns of its partitions and drops the edges that
 stand again later in the same partition. What is left goes to the caller's process, which numbers new vertices and keeps
@@ -18,8 +18,12 @@ from graphdask.partition.given import given_array
 
 
 def is_frame(given: Any) -> bool:
-    """Whether a batch is a data frame of pandas or of Dask."""
-    return hasattr(type(given), "columns") and hasattr(type(given), "iloc")
+    """Whether a batch is a table: of pandas, Dask or cuDF, or what else gives Arrow columns with names."""
+    kind = type(given)  # asked for its columns, a lazy frame of polars warns
+    if hasattr(kind, "columns") and hasattr(kind, "iloc"):
+        return True
+    named = hasattr(kind, "columns") or hasattr(kind, "schema")
+    return hasattr(kind, "collect_schema") or (named and hasattr(given, "__arrow_c_stream__"))
 
 
 def as_columns(name: str, given: Any) -> Any:
@@ -37,6 +41,11 @@ def frame_edges(name: str, frame: Any, weighted: bool, client: Any) -> tuple[tup
         For a column that is not there, and values that are no ids.
     """
     columns = ("src", "dst", *(("weight",) if weighted else ()))
+    if not hasattr(type(frame), "iloc"):
+        from graphdask.graph.arrow_tables import arrow_table, plain_values  # it imports pyarrow
+
+        table = arrow_table(name, frame, columns)
+        return tuple(plain_values(f"{name}: column {column!r}", table[column]) for column in columns), 0
     for column in columns:
         if column not in frame.columns:
             raise InputError(

@@ -189,12 +189,12 @@ class DynamicGraph(ColumnsOfBatches, Graph):  # type: ignore[override]
 
         Parameters
         ----------
-        insert : (src, dst) or (src, dst, weights) or DataFrame, optional
+        insert : (src, dst) or (src, dst, weights) or table, optional
             Arrays of one length, by the caller's ids; weights exactly where the graph has them. An id that is no vertex
             becomes one. Inserting an edge that is there sets its weight. Of an edge that stands more than once the last
-            weight counts. A data frame of pandas or Dask has the columns src, dst and weight; of Dask, the workers
-            reduce its partitions to distinct edges, which come to this process: it keeps every batch.
-        delete : (src, dst) or DataFrame, optional
+            weight counts. A table of any library has the columns src, dst and weight; of Dask, the workers reduce its
+            partitions to distinct edges, which come to this process: it keeps every batch.
+        delete : (src, dst) or table, optional
             Edges to delete, before any is inserted: an edge that is deleted and inserted is there afterwards. Those
             that are not there are counted. Vertices stay, also those whose last edge goes.
         columns : mapping of str to array, or table, optional

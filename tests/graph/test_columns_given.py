@@ -38,6 +38,30 @@ def test_a_batch_takes_columns_of_all_kinds(of):
     ]  # fmt: skip
 
 
+TABLES = {
+    "arrow": lambda table: table,
+    "batch": lambda table: table.to_batches()[0],
+    "reader": lambda table: table.to_reader(),
+    "pandas": lambda table: table.to_pandas(),
+    "narwhals": lambda table: pytest.importorskip("narwhals").from_native(table),
+    "polars": lambda table: pytest.importorskip("polars").from_arrow(table),
+    "polars, lazy": lambda table: pytest.importorskip("polars").from_arrow(table).lazy(),
+    "duckdb": lambda table: pytest.importorskip("duckdb").from_arrow(table),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_batch_is_a_table_of_any_library(kind):
+    new = pa.table({"more": [1, 2], "dst": [0, 4], "src": [2, 0], "weight": [7.0, 8.0]})
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], [1.0, 2.0], num_vertices=5))
+    D.update(insert=TABLES[kind](new))
+    assert gd.sssp(D, 2).distance.tolist() == [7.0, 8.0, 0.0, np.inf, 15.0]
+    D.update(delete=TABLES[kind](new))
+    assert D.num_edges == 2
+    with pytest.raises(InputError, match=r"insert.* has no column 'weight'"):
+        D.update(insert=TABLES[kind](new.drop_columns(["weight"])))
+
+
 def test_chunks_without_rows_are_no_hindrance():
     one = pa.array(np.array([5]))
     for chunks in ([one, one[1:]], [one[:0], one], [one[:0], one, one[1:]]):
