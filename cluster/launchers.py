@@ -254,10 +254,10 @@ def ssh_cluster(
     encryption.prepare(tls)
     environment = encryption.variables(encryption.with_texts(settings))
     with tempfile.TemporaryDirectory(prefix="graphdask-ssh-") as folder, dask.config.set(settings):
-        remote: list[_Remote] = []
+        remote: list[Remote] = []
         try:
             command = [python, "-P", *scheduler_arguments(interface, tls)]
-            scheduler = _Remote(hosts[0], command, environment, ssh, Path(folder, "scheduler"))
+            scheduler = Remote(hosts[0], command, environment, ssh, Path(folder, "scheduler"))
             remote.append(scheduler)
             address = _logged_address(scheduler)
             for index, host in enumerate(hosts):
@@ -265,7 +265,7 @@ def ssh_cluster(
                 devices = ",".join(str(device) for device in range(share)) if gpu else ""
                 command = ["env", f"CUDA_VISIBLE_DEVICES={devices}", python, "-P"]
                 command += [*worker_arguments(gpu, interface, tls, share), address]
-                remote.append(_Remote(host, command, environment, ssh, Path(folder, f"worker-{index}")))
+                remote.append(Remote(host, command, environment, ssh, Path(folder, f"worker-{index}")))
             with connect(address, workers=0) as client, _ended_with(client):
                 _wait_while_all_run(client, number, remote)
                 yield client
@@ -277,7 +277,7 @@ def ssh_cluster(
                 each.ended(deadline)
 
 
-class _Remote:
+class Remote:
     """A process on another host: it ends when this one closes its standard input, or dies."""
 
     def __init__(self, host: str, command: list[str], environment: Mapping[str, str], ssh: Sequence[str], log: Path):
@@ -317,7 +317,7 @@ class _Remote:
             self.process.wait()
 
 
-def _logged_address(scheduler: _Remote) -> str:
+def _logged_address(scheduler: Remote) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         found = re.search(r"Scheduler at: *(\S+)\s", scheduler.text())
@@ -328,7 +328,7 @@ def _logged_address(scheduler: _Remote) -> str:
     raise DeadlineExceeded(f"the scheduler on {scheduler.host} did not start within {START_SECONDS:.0f} s")
 
 
-def _wait_while_all_run(client: Any, number: int, remote: list[_Remote]) -> None:
+def _wait_while_all_run(client: Any, number: int, remote: list[Remote]) -> None:
     """Wait for the workers, and look whether their processes are still there."""
     deadline = time.monotonic() + START_SECONDS
     while (found := len(client.nthreads())) < number:

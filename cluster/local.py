@@ -36,7 +36,7 @@ from graphdask.errors import (
     MissingDependency,
     shown,
 )
-from graphdask.io._open import small_text
+from graphdask.io.opening import small_text
 
 REUSED = {"distributed.scheduler.reuse-broadcast-comm": True}
 """The scheduler keeps its connections to workers: each call begins with a message to every one of them."""

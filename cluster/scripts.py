@@ -17,7 +17,7 @@ from pathlib import Path
 
 from graphdask.cluster import encryption, shell
 from graphdask.errors import InputError, MissingDependency, OutputExists, WriteError
-from graphdask.io._open import small_text
+from graphdask.io.opening import small_text
 
 DESCRIPTION = "job.json"
 """The job and its number, in its folder."""

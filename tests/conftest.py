@@ -92,6 +92,7 @@ def device_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def begin(backend: Any, **properties: int) -> None:
         for name, value in properties.items():
+            # The machine has one device, if any.
             monkeypatch.setattr(backend, name, value)
 
     return begin
@@ -131,6 +132,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
             seen.append(answer(found))
             return found
 
+        # What is watched is what a test names.
         monkeypatch.setattr(owner, name, noted)
         return seen
 

@@ -4,7 +4,7 @@ A sweep lets each vertex of a level move once to the neighbouring community of t
 has several rounds, each for the vertices of one value of a hash of seed, sweep and vertex; after the first sweep only
 vertices move whose neighbours have moved. A sweep that lowers the modularity is undone. When a sweep gains less than
 LEAST_OF_SWEEP, the communities, or their connected groups, become the vertices of the next level. A small level is left
-to the first rank, which goes on from it by itself (_communities_sequential).
+to the first rank, which goes on from it by itself (sequential_moves).
 
 Sources: those of graphdask.algorithms.louvain and graphdask.algorithms.leiden.
 """
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
-from graphdask.algorithms._communities_sequential import FirstRank
 from graphdask.algorithms._community_levels import Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, mixed
+from graphdask.algorithms.sequential_moves import FirstRank
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment

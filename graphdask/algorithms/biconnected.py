@@ -1,4 +1,4 @@
-"""Biconnected components of undirected graphs, as `_biconnected` finds them."""
+"""Biconnected components of undirected graphs, as `graphdask.algorithms.blocks` finds them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._biconnected import Biconnected, Blocks
+from graphdask.algorithms.blocks import Biconnected, Blocks
 from graphdask.algorithms.summaries import component_words
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected

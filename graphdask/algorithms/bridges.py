@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._biconnected import Biconnected, Blocks, labels
+from graphdask.algorithms.blocks import Biconnected, Blocks, labels
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected

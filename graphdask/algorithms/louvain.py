@@ -7,7 +7,7 @@ which is exact, and so decide alike. Passes after the first one refine communiti
 without that, communities that have joined never part again.
 
 A small level is left to the first rank, whatever the number of ranks and the device: its host moves one vertex after
-the other, up to the highest level (_communities_sequential). A superstep is then a pass. A pass of a small graph
+the other, up to the highest level (sequential_moves). A superstep is then a pass. A pass of a small graph
 begins several times, and joins what the communities found agree on.
 
 Sources: Blondel, Guillaume, Lambiotte, Lefebvre, Fast unfolding of communities in large networks (2008); Ghosh et al.,
@@ -34,10 +34,10 @@ from graphdask.algorithms._communities_found import (
     words,
 )
 from graphdask.algorithms._communities_resumed import ResumableCommunities
-from graphdask.algorithms._communities_sequential import FirstRank
 from graphdask.algorithms._communities_together import Ascent
 from graphdask.algorithms._community_levels import looked_up
 from graphdask.algorithms.modularity import checked_weights, measured
+from graphdask.algorithms.sequential_moves import FirstRank
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.counting import count_set
 from graphdask.engine.buffers import Allocation

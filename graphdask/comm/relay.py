@@ -134,7 +134,7 @@ class RelayPeers(RankPeers):
         row[at.SHORT] = kept.address(3)
         boards = [kept.address(q != comm.rank) for q in range(comm.size)]
         described = self._described(row, boards, kept.address(2))
-        carrier = _Carrier(comm, backend, kept, row.tolist())
+        carrier = Carrier(comm, backend, kept, row.tolist())
         settle(backend)
         with kept.kernel_stream:
             launch(described[None, : len(row)], 1)
@@ -152,7 +152,7 @@ class RelayPeers(RankPeers):
         kept.kernel_stream.synchronize()
 
 
-class _Carrier:
+class Carrier:
     """Carries the messages of the kernel of a run, in one meeting after the other.
 
     Parameters

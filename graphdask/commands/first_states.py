@@ -36,7 +36,7 @@ class FirstStates:
         found = cls(fields=tuple(kinds))
         for text in texts:
             if Path(text).suffix.lower() in WRITERS:
-                from graphdask.io._open import existing_file
+                from graphdask.io.opening import existing_file
 
                 found.files.append(existing_file(text))
                 continue

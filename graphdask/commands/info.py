@@ -121,8 +121,8 @@ def describe(
 
     from graphdask.device.backend import get_backend
     from graphdask.graph.construct import read_graph
-    from graphdask.io._estimate import usable_memory
-    from graphdask.io._open import first_bytes
+    from graphdask.io.estimates import usable_memory
+    from graphdask.io.opening import first_bytes
 
     few = first_bytes(min(COMMANDS.first_bytes, max(usable_memory() // SHARE, 1 << 20)))
     with nullcontext() if whole or path.is_dir() else few:

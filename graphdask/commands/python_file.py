@@ -36,7 +36,7 @@ def defined(path: Path) -> dict[str, Any]:
     FunctionError
         For what the file raises, with its line.
     """
-    from graphdask.io._open import existing_file
+    from graphdask.io.opening import existing_file
 
     text = str(existing_file(path).absolute())
     with _looked_for_in(str(path.absolute().parent)):

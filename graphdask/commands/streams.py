@@ -51,7 +51,7 @@ def readable(
         yield path, file_format
         return
     from graphdask.commands.speaking import say
-    from graphdask.io._budget import ARRAYS, GRAPH
+    from graphdask.io.budgets import ARRAYS, GRAPH
     from graphdask.io.streams import READS, kept_stream, stream_format
 
     stream_format(file_format, READS, INPUT, f"{option} ")

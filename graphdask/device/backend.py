@@ -137,7 +137,7 @@ def _nothing_deferred(*args: Any, **options: Any) -> None:
     """The kernel `*_hubs` on a CPU: the kernel before it defers no row of many edges, so nothing is left."""
 
 
-class _CpuKernels:
+class CpuKernels:
     def __init__(self, family: str, functions: Inserted = None, types: Mapping[str, Any] | None = None):
         self._family = family
         self._module = python_module(family, functions, types)
@@ -175,7 +175,7 @@ class CpuBackend(Backend):
     xp = np
 
     def kernels(self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any) -> Any:
-        return _CpuKernels(family, functions, types) if functions else _cpu_kernels(family)
+        return CpuKernels(family, functions, types) if functions else _cpu_kernels(family)
 
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
@@ -198,8 +198,8 @@ class CpuBackend(Backend):
 
 
 @cache
-def _cpu_kernels(family: str) -> _CpuKernels:
-    return _CpuKernels(family)
+def _cpu_kernels(family: str) -> CpuKernels:
+    return CpuKernels(family)
 
 
 class CudaBackend(Backend):
@@ -221,8 +221,8 @@ class CudaBackend(Backend):
         self.watch: Callable[[str], AbstractContextManager[None]] | None = None
         """Called with the kernel's name around every launch, if set."""
         self._page_locked = PageLocked(cupy)
-        self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
-        self._by_request: dict[tuple[Any, ...] | None, _CudaKernels] = {}
+        self._modules: dict[tuple[Any, ...], CudaKernels] = {}
+        self._by_request: dict[tuple[Any, ...] | None, CudaKernels] = {}
         with self.activate():
             rmm_memory.adopted(cupy, device)
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -236,7 +236,7 @@ class CudaBackend(Backend):
         names = {k: macro_of(v) for k, v in types.items()}
         key = (family, cooperative, digests(functions), *sorted(names.items()))
         if key not in self._modules:
-            self._modules[key] = _CudaKernels(self, family, names, cooperative, functions)
+            self._modules[key] = CudaKernels(self, family, names, cooperative, functions)
         if asked is not None:
             self._by_request[asked] = self._modules[key]
         return self._modules[key]
@@ -264,7 +264,7 @@ class CudaBackend(Backend):
                 module.check(code, last)
         self._launched.clear()
 
-    def _statuses(self, modules: list[_CudaKernels]) -> list[int]:
+    def _statuses(self, modules: list[CudaKernels]) -> list[int]:
         """The status words of modules, once the stream has got that far: one wait for all of them."""
         with self._named_failures():
             return self._page_locked.read_words([module.status.data.ptr for module in modules])
@@ -296,7 +296,7 @@ class CudaBackend(Backend):
         return self.xp.cuda.runtime.getDeviceProperties(self.device)["name"].decode()
 
 
-class _CudaKernels:
+class CudaKernels:
     def __init__(
         self,
         backend: CudaBackend,

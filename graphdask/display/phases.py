@@ -1,6 +1,6 @@
 """The progress bar of a call that reads or builds a graph: one for all its phases, which ends when the call does.
 
-A context variable holds the bar, as one holds the memory in `io/_budget.py`: whoever does a phase reports how far it is
+A context variable holds the bar, as one holds the memory in `io/budgets.py`: whoever does a phase reports how far it is
 to the call that is open, and a call within another one opens no second bar.
 """
 

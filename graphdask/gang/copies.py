@@ -53,7 +53,7 @@ class Copies:
             return None
         if not self._attempts and len(gang.hosts) == 1:
             return None
-        found = _latest(_asked(gang, self._call), gang.hosts) if self._attempts else None
+        found = latest(_asked(gang, self._call), gang.hosts) if self._attempts else None
         if self._attempts:
             said = "at the beginning" if found is None else f"after superstep {found.superstep}, which is in memory"
             _logger.info("the run begins again %s", said)
@@ -72,7 +72,7 @@ class Copies:
             if self._gang is gang and gang.client.status == "running" and not isinstance(error, SchedulerLost):
                 silent: frozenset[str] = getattr(error, "silent", frozenset())
                 with suppress(Exception):  # a client that is closed meanwhile, say; what is raised is the loss
-                    found = _latest(_asked(gang, self._call, silent), gang.hosts)
+                    found = latest(_asked(gang, self._call, silent), gang.hosts)
                     if found is not None:
                         error.reached = max(found.superstep, error.reached if files else 0)  # type: ignore[union-attr]
             raise
@@ -101,7 +101,7 @@ def buddies(hosts: Sequence[Host]) -> tuple[int, ...]:
     return tuple(found[rank] for rank in sorted(found))
 
 
-def _latest(held: Held, hosts: Sequence[Host]) -> Found | None:
+def latest(held: Held, hosts: Sequence[Host]) -> Found | None:
     """The copy of the latest superstep of which the workers have the values of all ranks."""
     there: dict[tuple[int, int, int], dict[int, int]] = {}
     described: dict[tuple[int, int, int], Described] = {}

@@ -17,10 +17,8 @@ from graphdask.engine.loop import RankContext
 from graphdask.engine.watchdog import Watchdog
 from graphdask.gang.arguments import of_rank
 from graphdask.gang.progress import Progress
+from graphdask.gang.tuning import GANG
 from graphdask.kernels.common.compiling import Compiled, account, charge, in_parallel, since
-
-LARGE = 2_000_000
-"""Edges from which a graph is divided among the cores where the caller leaves it open."""
 
 MANY, EACH, PAIR = 64, 1 << 20, 64
 """Partitions of one process up to which nobody asks for memory; bytes for the thread of each, and for each pair."""
@@ -83,7 +81,7 @@ class LocalGang:
 
         Several GPUs of one process would wait for each other's threads: they are for workers, or for who asks.
         """
-        if num_edges < LARGE or (device != "cpu" and cuda_device_count()):
+        if num_edges < GANG.large_graph or (device != "cpu" and cuda_device_count()):
             return 1
         return len(os.sched_getaffinity(0))
 

@@ -25,8 +25,8 @@ from graphdask.graph.placing import Columns, columns_given
 from graphdask.interface.kinds import flag
 from graphdask.io import EdgeList, edges_for_graph
 from graphdask.io._asked import asked_columns
-from graphdask.io._estimate import within_memory_of_files
 from graphdask.io.addresses import joined, local_files
+from graphdask.io.estimates import within_memory_of_files
 from graphdask.partition.device_ids import number_on_device
 from graphdask.partition.ids import number_vertices
 from graphdask.partition.parallel_edges import count_parallel, group_parallel

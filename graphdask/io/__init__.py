@@ -139,11 +139,11 @@ def read_edges(
     948464
     """
     from ._asked import asked_columns
-    from ._budget import ARRAYS
-    from ._estimate import within_memory_of_files
     from ._given import Given
     from ._table import Reading
     from .addresses import joined, local_files
+    from .budgets import ARRAYS
+    from .estimates import within_memory_of_files
 
     asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     given = Given(weights, directed, ids, columns, comment, delimiter, header, skip_rows, na_values, *asked)
@@ -162,10 +162,10 @@ def read_edges(
 def _read_edges(path: str | os.PathLike[str], format: str | None, given: Any, reading: Any) -> EdgeList:
     """Read edges as `read_edges` does: what `given` asks for, in the way that `reading` says."""
     from ._asked import refuse_columns
-    from ._budget import ARRAYS, NOTHING
-    from ._estimate import within_memory
-    from ._open import checked_path, refusing_damage
+    from .budgets import ARRAYS, NOTHING
+    from .estimates import within_memory
     from .folder import is_graph_folder, read_folder
+    from .opening import checked_path, refusing_damage
 
     asked = given.edge_columns, given.vertex_columns
     if is_graph_folder(checked_path(path)):
@@ -249,11 +249,11 @@ def spilled_edges(
     FormatError, InputError
         As `read_edges`.
     """
-    from ._estimate import LARGER, within_blocks
     from ._given import Given
-    from ._open import refusing_damage
     from ._table import Reading
+    from .estimates import LARGER, within_blocks
     from .folder import is_graph_folder, read_folder
+    from .opening import refusing_damage
 
     folder = Path(folder)
     if not folder.is_dir():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ._open import refusing_damage
 from .edges import EdgeList
+from .opening import refusing_damage
 
 
 def read_format(path: str | os.PathLike[str], name: str, request: Any, reading: Any) -> EdgeList:

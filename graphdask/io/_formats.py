@@ -85,7 +85,7 @@ def detect_format(path: str | os.PathLike[str]) -> str:
     InputError
         If the name says nothing.
     """
-    from ._open import checked_path, strip_compression
+    from .opening import checked_path, strip_compression
 
     name = checked_path(path).name
     suffix = Path(strip_compression(name)).suffix.lower()
@@ -131,7 +131,7 @@ def format_to_read(path: str | os.PathLike[str], name: str | None) -> Format:
 
 def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
     """The format of this name, or else the one that the file's name says."""
-    from ._open import checked_path
+    from .opening import checked_path
 
     checked_path(path)
     name = detect_format(path) if name is None else name
@@ -147,7 +147,7 @@ PACKED = (".zst", ".zstd", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".zip", "
 
 def refuse_packed(path: str | os.PathLike[str]) -> None:
     """Raise InputError for a name that says a compression or an archive that graphdask does not have."""
-    from ._open import strip_compression
+    from .opening import strip_compression
 
     suffix = Path(strip_compression(Path(path).name)).suffix.lower()
     if suffix in PACKED:
@@ -159,7 +159,7 @@ def refuse_packed(path: str | os.PathLike[str]) -> None:
 
 def refuse_compressed(path: str | os.PathLike[str], chosen: Format) -> None:
     """Raise InputError for a compressed file of a format that is not compressed as a whole."""
-    from ._open import strip_compression
+    from .opening import strip_compression
 
     if not chosen.compressed and strip_compression(Path(path).name) != Path(path).name:
         raise InputError(

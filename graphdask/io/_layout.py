@@ -13,7 +13,7 @@ from ._columns import Request
 from ._foreign import foreign
 from ._header import MISSING_WORDS, NUMBER_LIKE, Verdict, decide, find_ends
 from ._lines import COMMENT, LineError, Marker, show, split
-from ._open import Source
+from .opening import Source
 
 HEAD_BYTES = 1 << 18
 ROWS = 1000

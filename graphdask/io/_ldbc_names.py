@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ._open import COMPRESSION_SUFFIXES
+from .opening import COMPRESSION_SUFFIXES
 
 
 def ldbc_pair(path: str | os.PathLike[str]) -> tuple[Path, Path] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ._open import Source
+from .opening import Source
 
 PLACES, SAMPLE = 16, 1 << 14
 """Places of a text that are sampled, and bytes of each."""

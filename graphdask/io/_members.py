@@ -12,7 +12,7 @@ import lzma
 from collections.abc import Callable
 from typing import IO, Any
 
-from ._budget import budget
+from .budgets import budget
 
 CHUNK = 1 << 18
 """Bytes of the file that are read at a time."""

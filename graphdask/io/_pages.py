@@ -12,7 +12,7 @@ import numpy as np
 
 from graphdask.errors import FormatError
 
-from ._open import reading
+from .opening import reading
 
 PAGE = 1 << 20
 """Bytes that have a checksum together."""

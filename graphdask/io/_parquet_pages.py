@@ -16,8 +16,8 @@ from typing import Any
 
 from graphdask.errors import FormatError
 
-from ._budget import budget
 from ._thrift import Decoder
+from .budgets import budget
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
 """Kinds of pages that hold values; others are passed over."""

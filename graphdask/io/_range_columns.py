@@ -12,8 +12,8 @@ from graphdask.errors import FormatError, OverBudget
 
 from ._asked import VERTEX, Asked, picked
 from ._column_estimate import bytes_in
-from ._estimate import usable_memory
 from ._ipc import of_bytes
+from .estimates import usable_memory
 
 
 def parquet_columns(place: Any, what: str, asked: Asked, taken: Collection[str] = ()) -> Any:

@@ -17,8 +17,8 @@ from graphdask.errors import FormatError, InputError, shown
 from graphdask.interface.kinds import whole
 from graphdask.io.tuning import FILES
 
-from ._open import NotKept, reading
 from ._pages import check_part
+from .opening import NotKept, reading
 
 
 @contextmanager

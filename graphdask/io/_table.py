@@ -22,11 +22,11 @@ from graphdask.display.phases import phase
 from graphdask.errors import FormatError, InputError, shown
 from graphdask.io.tuning import FILES
 
-from ._budget import WEIGHT, PerEdge, budget
 from ._gathered import Column
 from ._lines import BLANK, COMMENT, DIRECTION, ID, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
-from ._open import BLOCK_BYTES, Source
 from ._spill import SpilledColumn
+from .budgets import WEIGHT, PerEdge, budget
+from .opening import BLOCK_BYTES, Source
 
 BLOCKS = 64
 """How many blocks the memory that may be used would hold: a block becomes arrays of up to five times its size, and each

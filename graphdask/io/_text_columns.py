@@ -15,14 +15,14 @@ from typing import IO, Any
 from graphdask.errors import FormatError, InputError, shown
 
 from ._asked import picked
-from ._budget import budget
 from ._columns import WEIGHT_NAMES, Chosen, Request
 from ._header import find_ends
 from ._kept import warn
 from ._layout import Layout
 from ._line_estimate import estimated_lines
 from ._lines import Marker, split
-from ._open import Source
+from .budgets import budget
+from .opening import Source
 
 _BOM = b"\xef\xbb\xbf"
 NULLS = ["", "#N/A", "#N/A N/A", "#NA", "N/A", "NA", "NULL", "n/a", "null", "None", "<NA>"]

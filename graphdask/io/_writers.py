@@ -12,8 +12,8 @@ from graphdask.device.limits import least_of_edges, refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 
 from ._formats import FORMATS, format_of, refuse_compressed, refuse_packed
-from ._open import COMPRESSION_SUFFIXES
 from .edges import EdgeList
+from .opening import COMPRESSION_SUFFIXES
 
 NUMBERED = ("matrixmarket", "metis", "dimacs")
 """Formats whose vertices are the numbers from 1 on."""
@@ -67,7 +67,7 @@ def write_edges(
 
 def _write_file(edges: EdgeList, path: str | os.PathLike[str], format: str | None, overwrite: bool) -> None:
     """Write edges to a file of this host."""
-    from ._open import compressing
+    from .opening import compressing
     from .outputs import file_output
 
     chosen = format_of(path, format)

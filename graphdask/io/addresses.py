@@ -24,9 +24,9 @@ from graphdask.partition.ids import check_same_kind
 
 from ._asked import joined_columns, once_each
 from ._formats import detect_format
-from ._open import binary
 from ._secrets import without_secrets
 from .edges import EdgeList
+from .opening import binary
 from .streams import called, format_of_text, kept_folder
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(://|::)")

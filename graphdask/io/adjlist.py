@@ -16,9 +16,9 @@ from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
 from ._layout import numbers_above
-from ._open import Source
 from ._table import Reading, read_ragged
 from .edges import EdgeList
+from .opening import Source
 
 
 def read_adjlist(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:

@@ -15,10 +15,10 @@ from graphdask.errors import FormatError, InputError
 
 from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
-from ._open import Source
 from ._spill import slices
 from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList, declared_vertices
+from .opening import Source
 
 _DIRECTED = {"sp"}
 _UNDIRECTED = {"tw", "edge", "edges", "col", "td", "cep", "vc", "ds", "hs", "fvs"}

@@ -23,11 +23,11 @@ from ._foreign import relation_between, sign_of_an_edge
 from ._header import NUMBER_LIKE
 from ._layout import TEXT_IDS, Layout, look, shown
 from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns, declared_number
-from ._open import Source
 from ._spill import SpilledColumn, release, slices
 from ._table import Reading, line_of_row, read_table
 from ._text_columns import columns_of_text, refuse_beyond_memory
 from .edges import EdgeList, consecutive_vertices
+from .opening import Source
 
 _DECLARED = re.compile(r"Nodes:\s*([0-9][0-9,]*)\s+Edges:\s*([0-9][0-9,]*)", re.IGNORECASE)
 _DIRECTION = re.compile(r"[#%\s]*(un)?directed graph", re.IGNORECASE)

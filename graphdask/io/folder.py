@@ -20,10 +20,10 @@ from . import _put
 from ._asked import VERTEX, Asked, beside, joined_columns, picked, refuse_columns, with_ids
 from ._columns import Request
 from ._formats import FORMATS
-from ._open import existing_file
 from ._spill import SpilledColumn, release
 from ._table import Reading
 from .edges import EdgeList, consecutive_vertices
+from .opening import existing_file
 from .parts import SUFFIXES, Content
 
 MANIFEST = "_graph.json"

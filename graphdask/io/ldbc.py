@@ -19,10 +19,10 @@ from ._columns import Request, check_lines, count_infinite
 from ._layout import numbers_above
 from ._ldbc_names import ldbc_pair
 from ._lines import ID, SKIP, VALUE, Columns
-from ._open import COMPRESSION_SUFFIXES, Source
 from ._spill import slices
 from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList
+from .opening import COMPRESSION_SUFFIXES, Source
 
 _DIRECTED = re.compile(r"graph\..*\.directed\s*=\s*(true|false)")
 

@@ -19,10 +19,10 @@ from graphdask.errors import FormatError, InputError, Unsupported
 from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
 from ._numbered_out import largest_vertex
-from ._open import Source
 from ._table import Reading, line_of_row, read_table
 from .adjlist import one_direction
 from .edges import EdgeList, declared_vertices
+from .opening import Source
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern", "complex")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")

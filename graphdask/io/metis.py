@@ -14,10 +14,10 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
-from ._open import Source
 from ._table import Reading, read_ragged
 from .adjlist import one_direction
 from .edges import EdgeList
+from .opening import Source
 
 
 def read_metis(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:

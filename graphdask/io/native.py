@@ -32,10 +32,10 @@ from graphdask.errors import FormatError, InputError
 from ._asked import VERTEX, Asked, picked, with_ids
 from ._columns import Request
 from ._ipc import as_bytes, of_bytes
-from ._open import existing_file, reading
 from ._pages import CheckedMap, Checksums, PageChecks, pages_of
 from ._table import string_array
 from .edges import EdgeList, stated_vertices
+from .opening import existing_file, reading
 
 MAGIC = b"\x93GDG\r\n\x1a\n"
 VERSION = 2

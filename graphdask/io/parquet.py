@@ -19,16 +19,16 @@ from graphdask.errors import FormatError, GraphdaskError, InputError
 from graphdask.io.tuning import FILES
 
 from ._asked import Asked, beside, picked
-from ._budget import budget
 from ._columns import Chosen, Request, choose, count_infinite, without_asked_time
 from ._missing_names import check_names, check_numbers
-from ._open import existing_file
 from ._parquet_pages import Pages, check_columns, check_pages
 from ._spill import NotKept, SpilledColumn
 from ._stated_columns import read_stated, restored, stated
 from ._table import Reading, string_array
 from ._text_out import table_of
+from .budgets import budget
 from .edges import EdgeList, stated_vertices
+from .opening import existing_file
 
 _KEY = b"graphdask"
 BUFFER = 1 << 18

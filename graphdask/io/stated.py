@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdask.errors import GraphdaskError
 
-from ._open import Source, refusing_damage
+from .opening import Source, refusing_damage
 
 HEAD = 1 << 20
 """Bytes of text among which the line is looked for."""

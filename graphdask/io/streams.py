@@ -18,10 +18,10 @@ from graphdask.errors import NAMES, FormatError, InputError, OverBudget, Unsuppo
 from graphdask.io.tuning import FILES
 from graphdask.partition.larger import STANDARD_INPUT
 
-from ._budget import PerEdge
-from ._estimate import refuse_too_many
 from ._formats import FORMATS
-from ._open import LINE_COPIES, MOST_HEAD, Source, binary
+from .budgets import PerEdge
+from .estimates import refuse_too_many
+from .opening import LINE_COPIES, MOST_HEAD, Source, binary
 
 READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs", "gexf", "graphml")
 WRITES = ("edgelist", "csv", "matrixmarket", "metis", "dimacs", "gexf", "graphml")

@@ -19,9 +19,9 @@ from graphdask.errors import FormatError
 
 from ._asked import with_ids
 from ._columns import TIME_NAMES, WEIGHT_NAMES, Request, count_infinite
-from ._open import Source
 from ._xml_columns import Attributes
 from .edges import EdgeList
+from .opening import Source
 
 BLOCK = 1 << 16
 NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphdask.program._ending import cuda_ending
 from graphdask.program._glue_parts import LARGEST, NOT_A_NUMBER, TOO_LARGE_SINGLE, TOO_LARGE_SUM, TOO_WIDE, indented
 from graphdask.program._typed_texts import C_TYPE
 from graphdask.program.definition import Definition, Function
+from graphdask.program.ending import cuda_ending
 
 CAST = {"int": "(long long)({})", "float": "(double)({})", "bool": "(({}) != 0)"}
 READ = {"a.weights[e]": "GD_WEIGHT(a, e)"}

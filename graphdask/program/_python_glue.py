@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphdask.program._ending import python_ending
 from graphdask.program._glue_parts import (
     LARGEST,
     NOT_A_NUMBER,
@@ -13,6 +12,7 @@ from graphdask.program._glue_parts import (
     indented,
 )
 from graphdask.program.definition import Aggregate, Definition, Function
+from graphdask.program.ending import python_ending
 
 CAST = {"int": "np.int64({})", "float": "np.float64({})", "bool": "({} != 0)"}
 

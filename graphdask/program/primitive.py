@@ -30,7 +30,6 @@ from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, hold_states, own_slots, take_over
 from graphdask.program._columns_read import columns_of_vertices, columns_read, fields_of_edges, types_of_columns
-from graphdask.program._ending import ending_of
 from graphdask.program._judged import Judged, is_judged
 from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
@@ -40,6 +39,7 @@ from graphdask.program._state import ProgramState
 from graphdask.program._team import go_on_together, go_together, memory_of_team, team_of
 from graphdask.program.aggregates import Known, clear_sums, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
+from graphdask.program.ending import ending_of
 from graphdask.program.failures import ended, error_of
 from graphdask.program.glue import written
 from graphdask.program.result import ProgramResult

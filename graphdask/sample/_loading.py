@@ -26,7 +26,6 @@ from graphdask.sample._bidirectional import bidirectional_batches
 from graphdask.sample._column_names import is_of_vertices, times_of_vertices, with_times_of_vertices
 from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._loader_parameters import LOADING, described_loader
-from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import (
     CONVERT,
     Drawn,
@@ -41,6 +40,7 @@ from graphdask.sample._minibatches import (
 from graphdask.sample._sampler_output import checked_of_outputs, checked_transform, through
 from graphdask.sample.hops import checked_options, checked_sizes
 from graphdask.sample.induced import Induced
+from graphdask.sample.minibatch_traversal import MinibatchTraversal
 from graphdask.sample.sampler import Placement, checked_placement, refuse_partitions
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy

@@ -21,7 +21,7 @@ from graphdask.graph.graph import Graph
 from graphdask.partition.build import tally
 from graphdask.partition.given import given_where_it_is
 from graphdask.results.columns import PickColumn, PickThere
-from graphdask.sample._minibatch_traversal import NUMBERED
+from graphdask.sample.minibatch_traversal import NUMBERED
 from graphdask.sample.neighborhoods import renumbered, sizes_of
 
 NEEDED = {"arrays": (), "torch": ("torch",), "pyg": ("torch", "torch_geometric")}

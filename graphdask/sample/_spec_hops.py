@@ -2,7 +2,7 @@
 
 A spec samples neighbours where all of a pool is taken in every step, and of each vertex a constant number of edges, by
 one of the ways that a thread draws by on its own. The edges are those of the same steps taken one by one
-(graphdask.sample._steps).
+(graphdask.sample.steps).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Walks over pools by a spec: in every step one vertex of each pool, and one edge of that; many steps in one launch.
 
-Frontier sampling is one. The edges are those of the same steps taken one by one (graphdask.sample._steps).
+Frontier sampling is one. The edges are those of the same steps taken one by one (graphdask.sample.steps).
 """
 
 from __future__ import annotations

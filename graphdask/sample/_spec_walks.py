@@ -1,7 +1,7 @@
 """Walks by a spec over the whole graph: many steps of many walkers in one launch, without pools.
 
 A spec walks where every instance begins with one vertex, takes one edge of it and goes on from what that puts into the
-pool. Random numbers are those of the same steps taken one by one (graphdask.sample._steps), and so are the edges.
+pool. Random numbers are those of the same steps taken one by one (graphdask.sample.steps), and so are the edges.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphdask.device.readback import Readback, readback_of
 from graphdask.engine.loop import Environment
 from graphdask.kernels.functions.functions_walk_pack import FunctionWalks
 from graphdask.sample._expand import Expander
-from graphdask.sample._walkers import launches, threads_for, together_for
+from graphdask.sample.walkers import launches, threads_for, together_for
 
 UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
 """As in kernels/functions/functions_walk.py."""

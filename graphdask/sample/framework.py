@@ -17,11 +17,11 @@ from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.sample._steps import Framework, SampledEdges
-from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import arrays_of_seeds, checked_seeds
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.spec import Spec
+from graphdask.sample.steps import Framework, SampledEdges
+from graphdask.sample.walkers import stored_edges
 
 __all__ = ["Framework", "SampledEdges", "run"]
 

@@ -28,9 +28,9 @@ from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._taken import Taken, in_turn
-from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, checked_placement, numbered, owners, routed, sampled
+from graphdask.sample.walkers import checked_length, is_whole, launches
 
 
 class Frontiers(Samples):

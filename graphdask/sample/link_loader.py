@@ -23,11 +23,11 @@ from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.sample._blocks import Layered
 from graphdask.sample._column_names import is_of_vertices, weighted_by
-from graphdask.sample._link_ends import Blocks, distinct
 from graphdask.sample._loading import Fields, Loader, Run, Seen, Ways
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample._negatives import Negatives, NegativeSampling, checked_negatives
 from graphdask.sample._typed_batches import PAIRS, TRIPLETS
+from graphdask.sample.link_ends import Blocks, distinct
 from graphdask.sample.sampler import Placement
 
 

@@ -27,10 +27,10 @@ from graphdask.partition.given import given_sequence
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of
 from graphdask.sample._taken import Taken
-from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.typed import typed_ids
+from graphdask.sample.walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.walks import FirstOrder, Rows
 
 

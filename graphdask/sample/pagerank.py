@@ -27,10 +27,10 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.walk_ends_pack import EndingWalks
 from graphdask.partition.part import Part
-from graphdask.sample._walkers import checked_vertices, sent_to
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, checked_placement, routed, sampled
 from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.walkers import checked_vertices, sent_to
 
 LEAST_RESTART = 1e-6
 """So that a walk of 2^31 steps, which are counted in 32 bits, has a chance of e^-2000."""

@@ -23,7 +23,6 @@ from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
-from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.induced import Induced
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -37,6 +36,7 @@ from graphdask.sample.sampler import (
     sampled,
 )
 from graphdask.sample.streamed import Streamed
+from graphdask.sample.walkers import Walks, checked_length
 from graphdask.sample.walks import FirstOrder
 
 MOST = 1 << 62

@@ -27,7 +27,11 @@ from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.second_order_pack import FactorRows, PartSecondWalks, WholeSecondWalks
 from graphdask.partition.part import Part
 from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
-from graphdask.sample._walkers import (
+from graphdask.sample.biases import checked_bias, method_for
+from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
+from graphdask.sample.starts import Starts
+from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.walkers import (
     PartState,
     Walkers,
     Walks,
@@ -41,10 +45,6 @@ from graphdask.sample._walkers import (
     threads_for,
     together_for,
 )
-from graphdask.sample.biases import checked_bias, method_for
-from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
-from graphdask.sample.starts import Starts
-from graphdask.sample.tuning import SAMPLE
 from graphdask.sample.walks import Rows
 
 MOST = 2.0**20

@@ -22,7 +22,6 @@ from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.walks.walk_pack import StreamedWalks
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import STEP, arc_types
-from graphdask.sample._walkers import threads_for
 from graphdask.sample.streamed import (
     PREPARING,
     HostRows,
@@ -35,6 +34,7 @@ from graphdask.sample.streamed import (
     report,
 )
 from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.walkers import threads_for
 from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 
 READS = {"uniform": 1, "metropolis": 1, "alias": 1, "rejection": 4, "inverse": 10}

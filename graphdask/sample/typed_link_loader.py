@@ -22,11 +22,11 @@ from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.partition.sources import ArraySource
-from graphdask.sample._link_ends import Blocks, distinct
 from graphdask.sample._loading import Seen, Ways
 from graphdask.sample._negatives import Negatives, NegativeSampling, checked_negatives
 from graphdask.sample._typed_batches import TypedLinkBatch
 from graphdask.sample._typed_loading import Given, TypedLoader, TypedRun
+from graphdask.sample.link_ends import Blocks, distinct
 from graphdask.sample.link_loader import OfLinks, checked_labels
 from graphdask.sample.sampler import Placement
 

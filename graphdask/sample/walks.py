@@ -25,7 +25,12 @@ from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.walk_pack import MovingRows, PartWalks, WholeWalks
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
-from graphdask.sample._walkers import (
+from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
+from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
+from graphdask.sample.starts import Starts
+from graphdask.sample.streamed import Streamed
+from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.walkers import (
     PartState,
     Walkers,
     Walks,
@@ -39,11 +44,6 @@ from graphdask.sample._walkers import (
     threads_for,
     together_for,
 )
-from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
-from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
-from graphdask.sample.starts import Starts
-from graphdask.sample.streamed import Streamed
-from graphdask.sample.tuning import SAMPLE
 
 METROPOLIS = 4
 """As kernels/walks/walk.py has it."""

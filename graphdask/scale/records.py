@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from graphdask.errors import FormatError, InputError, shown
-from graphdask.io._open import checked_path
+from graphdask.io.opening import checked_path
 from graphdask.io.outputs import file_output, readable_write, unreadable, unwritable
 from graphdask.partition.given import given_sequence
 from graphdask.scale.plan import identity

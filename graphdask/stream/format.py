@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphdask.errors import FormatError
-from graphdask.io._open import existing_file
+from graphdask.io.opening import existing_file
 
 MAGIC = b"\x93GDL\r\n\x1a\n"
 VERSION = 1

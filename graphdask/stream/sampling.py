@@ -109,8 +109,8 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
 
 def _form(sampler: Any) -> Callable[..., tuple[dict[str, Any], StoredRows, int]]:
     """The function that draws from a store for a sampler that is `on_disk`; imported when something is drawn."""
-    from graphdask.sample._walkers import Walkers
     from graphdask.sample.traversal import Traversal
+    from graphdask.sample.walkers import Walkers
     from graphdask.stream import hops, subgraphs, walkers
     from graphdask.subgraphs.hops import Hops
     from graphdask.subgraphs.selected import Selected

@@ -20,10 +20,10 @@ from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.common.queues_pack import QueueEntries
 from graphdask.partition.part import Csr
 from graphdask.sample._arcs import STEP
-from graphdask.sample._walkers import PartState, Walkers
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
 from graphdask.sample.tuning import SAMPLE
+from graphdask.sample.walkers import PartState, Walkers
 from graphdask.stream.rows import ChunkEnvironment, StoredRows, per_vertex
 from graphdask.stream.shared_store import StreamedPart
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._biconnected import Biconnected, Blocks, with_edges
 from graphdask.algorithms.articulation import ArticulationPoints
 from graphdask.algorithms.biconnected import BiconnectedComponents
+from graphdask.algorithms.blocks import Biconnected, Blocks, with_edges
 from graphdask.algorithms.bridges import Bridges
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms._biconnected import with_edges
-from graphdask.algorithms._search_tree import SearchTree, numbers_beside
+from graphdask.algorithms.blocks import with_edges
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.search_tree import SearchTree, numbers_beside
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, RankContext, RankResult
 from graphdask.engine.owners import Owners, least_at, sum_at

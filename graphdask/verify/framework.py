@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
-from graphdask.sample._steps import Framework
+from graphdask.sample.steps import Framework
 from graphdask.verify.neighborhoods import Owners, first_wrong, standing
 from graphdask.verify.table import verifies
 

@@ -20,8 +20,8 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
-from graphdask.sample._walkers import Walkers, is_whole
 from graphdask.sample.sampler import routed
+from graphdask.sample.walkers import Walkers, is_whole
 from graphdask.verify.table import verifies
 
 BATCH = 1 << 22

@@ -10,7 +10,7 @@
 
 #define GD_PAIRS 2                  // of edges that a lane reads at a time
 #define GD_PIECE (64 * GD_PAIRS)    // edges that a warp reads at a time
-#define GD_TOGETHER 8               // warps of a block at most, as graphdask/sample/_walkers.py has it
+#define GD_TOGETHER 8               // warps of a block at most, as graphdask/sample/walkers.py has it
 #define GD_NO_EDGE 0xffffffffu
 #define GD_ALL_LANES 0xffffffffu
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from memory import DevicePeak
+from relayed import apart
 
 import graphdask as gd
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.tuning import COMM
-from graphdask.engine.loop import Environment
 from graphdask.engine.tuning import ENGINE
 from graphdask.partition.tuning import PARTITION
 
@@ -59,7 +59,7 @@ def test_the_memory_of_communities_is_announced(method, rng, monkeypatch, tuned)
 def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     tuned(COMM, first_buffer=1 << 10)
-    monkeypatch.setattr(Environment, "peers", lambda env, alone=False: None)
+    apart(monkeypatch)
     n, m = 3_000, 9_000
     src, dst = rng.integers(0, n, (2, m))
     for weights in (None, rng.random(m)) if name.startswith(("sssp", "forest")) else (None,):

@@ -11,11 +11,12 @@ from covering import pairs
 from emulated import emulated, stand_in
 from graphs import GRAPHS
 from nccl_stand_in import StandInPlane, World
+from relayed import apart
 
 import graphdask as gd
 from graphdask.algorithms.bfs import DIRECTIONS
 from graphdask.comm.nccl import NcclCommunicator
-from graphdask.comm.threads import ThreadCommunicator, ThreadGroup
+from graphdask.comm.threads import ThreadGroup
 from graphdask.comm.tuning import COMM
 
 NAMES = [
@@ -48,7 +49,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped", "ignore:sssp 
 def transport(request, monkeypatch):
     """GPUs without memory of each other, whose ranks exchange through threads or NCCL."""
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(ThreadCommunicator, "peers", lambda *_: None)
+    apart(monkeypatch)
     if request.param == "nccl":
         plain, world = ThreadGroup.communicator, World()
 
@@ -58,6 +59,7 @@ def transport(request, monkeypatch):
                 return control
             return NcclCommunicator(control, StandInPlane(backend, world), timeout=30.0, owns_control=True)
 
+        # NCCL wants a GPU for each rank.
         monkeypatch.setattr(ThreadGroup, "communicator", over_nccl)
     return request.param
 

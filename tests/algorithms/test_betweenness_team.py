@@ -17,10 +17,9 @@ from graphs import GRAPHS
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
-from graphdask.algorithms import _betweenness_team
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.cluster.local import local_cluster
-from graphdask.engine import team as _team
+from graphdask.engine import team
 from graphdask.engine.tuning import ENGINE, SEARCH
 from graphdask.partition.tuning import PARTITION
 
@@ -46,7 +45,7 @@ def device(request, monkeypatch):
 @pytest.fixture
 def teams(watched):
     """How many ranks went together, run by run."""
-    return watched(_betweenness_team.TeamTables, "__init__", lambda tables, peers, part, *others: part.size)
+    return watched(team.TeamMemory, "__init__", lambda memory, peers, part, *others, **named: part.size)
 
 
 def drawn(n, count):
@@ -131,11 +130,11 @@ def test_a_team_looks_at_the_edges_that_supersteps_do():
 def test_memory_that_ranks_write_to_holds_what_comes_before_the_areas(monkeypatch, watched):
     """The tables of a rank do not reach into where its peers put lists and bits."""
     stand_in(monkeypatch, emulated())
-    made = watched(_team.TeamMemory, "__init__", lambda memory, *given, before, **named: (memory, before))
+    made = watched(team.TeamMemory, "__init__", lambda memory, *given, before, **named: (memory, before))
     graph = gd.generate.preferential_attachment(200, degree=3)
     gd.betweenness(graph.partition(3, "random", "1-hop", device="cuda"), 3)
     for memory, before in made:
-        reported = [word for word in memory.row[_team.at.IN : _team.at.OWN].tolist() if word]
+        reported = [word for word in memory.row[team.at.IN : team.at.OWN].tolist() if word]
         rank = memory.peers.comm.rank
         assert before > 0
         assert min(reported) >= memory.addresses[rank] + before

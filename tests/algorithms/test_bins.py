@@ -136,7 +136,9 @@ def everywhere():
 
     original = bins.Bins.of
     with pytest.MonkeyPatch.context() as patch, ENGINE.varied(bin_threads=64, bin_teams=1):
+        # Bins pay for graphs of many millions of edges on a GPU only.
         patch.setattr(rank_layout, "binned", binned)
+        # Whether bins were made shows in no answer.
         patch.setattr(bins.Bins, "of", of)
         yield made
 

@@ -64,17 +64,14 @@ def test_hosts_carry_the_messages_of_programs(aggregate, runs, monkeypatch, tmp_
     assert len(runs) == (0 if aggregate else 2)
 
 
-def test_an_error_of_a_host_ends_the_kernels_of_all(monkeypatch, tmp_path):
-    devices = relay_between(monkeypatch, tmp_path, 2)
-    meet, met = relay._Carrier.meet, []
+def test_an_error_of_a_host_ends_the_kernels_of_all(monkeypatch, tmp_path, fault):
+    devices, met = relay_between(monkeypatch, tmp_path, 2), []
 
-    def fails(carrier, words, meeting):
+    def third(carrier, *meeting):
         met.append(carrier.comm.rank)
-        if carrier.comm.rank == 1 and met.count(1) == 3:
-            raise InputError("a message that cannot be carried")
-        meet(carrier, words, meeting)
+        return carrier.comm.rank == 1 and met.count(1) == 3
 
-    monkeypatch.setattr(relay._Carrier, "meet", fails)
+    fault(relay.Carrier, "meet", InputError("a message that cannot be carried"), third)
     n, src, dst, _ = GRAPHS["short path"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(2, device="cuda")
     with pytest.raises(InputError, match="cannot be carried"):

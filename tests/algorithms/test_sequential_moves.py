@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from graphdask.algorithms._communities_sequential import Climb, Rows
+from graphdask.algorithms.sequential_moves import Climb, Rows
 from graphdask.comm.single import SingleCommunicator
 from graphdask.device.backend import get_backend
 from graphdask.engine.loop import Environment

@@ -52,6 +52,7 @@ def in_slices(monkeypatch, backend):
     """On a CPU, too."""
     if backend is emulated():
         stand_in(monkeypatch, backend)
+    # The twins of a CPU are tested too, which never lays edges out in slices.
     monkeypatch.setattr(row_sums, "sliced", lambda csr: True)
 
 

@@ -21,7 +21,7 @@ from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers, threads
 from graphdask.comm.protocol import PeerMemory
 from graphdask.comm.tuning import COMM
-from graphdask.engine import team as _team
+from graphdask.engine import team
 from graphdask.engine.tuning import ENGINE, SEARCH
 from graphdask.errors import PeerLost
 
@@ -47,7 +47,7 @@ def claims(tuned):
 @pytest.fixture
 def teams(watched):
     """How many ranks searched together, run by run."""
-    return watched(_team.TeamMemory, "__init__", lambda memory, peers, part, *others: part.size)
+    return watched(team.TeamMemory, "__init__", lambda memory, peers, part, *others: part.size)
 
 
 @pytest.fixture
@@ -260,8 +260,9 @@ def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch, watched):
         assert len(counts) == 1
         return counts.pop()
 
+    # Memory of threads ends with their run, and that of processes does not.
     monkeypatch.setattr(threads, "thread_peers", of)
-    watched(_team.TeamMemory, "__init__", lambda memory, peers, part, *others: parts.update({part.rank: part}))
+    watched(team.TeamMemory, "__init__", lambda memory, peers, part, *others: parts.update({part.rank: part}))
     n, src, dst, _ = GRAPHS["scale-free"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
     divided = graph.partition(3, "random", ghosts, device="cuda")
@@ -307,15 +308,15 @@ def test_what_no_team_does_goes_the_other_way(teams):
     ids=["bfs", "sssp", "components", "betweenness"],
 )
 def test_a_rank_that_does_not_come_is_lost(call, monkeypatch):
-    def run(self, row, launch):
-        whole(self, row, lambda rows, ranks: launch(rows[: ranks - 1], ranks - 1))
+    """The kernels of the others wait for it as long as they may, and for nothing else, however slow the machine is."""
 
-    whole = peers.ThreadPeers.run
-    monkeypatch.setattr(peers.ThreadPeers, "run", run)
-    init = peers.RankPeers.__init__
-    monkeypatch.setattr(
-        peers.RankPeers, "__init__", lambda self, comm, backend, timeout: init(self, comm, backend, 0.2)
-    )
+    def without_the_last(self, row, launch):
+        self.timeout = 0.2
+        run(self, row, lambda rows, ranks: launch(rows[: ranks - 1], ranks - 1))
+
+    run = peers.ThreadPeers.run
+    # Kernels of threads are launched together, so that none of them can stay away.
+    monkeypatch.setattr(peers.ThreadPeers, "run", without_the_last)
     graph = gd.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [1, 2, 3, 4]).partition(3, device="cuda")
     with pytest.raises(PeerLost, match=r"did not come to a meeting of kernels within 0\.2 s"):
         call(graph)

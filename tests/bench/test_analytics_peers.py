@@ -177,13 +177,13 @@ def test_ranks_of_another_dtype_are_no_figure(monkeypatch):
     assert record["skipped"] == "TypeError: its ranks are float32, not float64"
 
 
-def test_iterations_are_compared_with_iterations_only(monkeypatch, tmp_path):
+def test_iterations_are_compared_with_iterations_only(compared_with, tmp_path):
     def answering(name, answer):
         runs = {each: lambda module, graph, source: answer for each in ("pagerank", "pagerank-20")}
         return peers.Peer(name, "networkx", 1000, lambda module, edges: None, runs)
 
     counts, does_not = answering("counts", peers.Iterations(10)), answering("does not", None)
-    monkeypatch.setattr(analytics, "PEERS", (counts, does_not))
+    compared_with(analytics, counts, does_not)
     records = analytics.run(
         device="cpu", ranks=(1,), scales=(5,), algorithms=("pagerank", "pagerank-20"), repeats=1, plot=tmp_path
     )

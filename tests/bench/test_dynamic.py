@@ -11,8 +11,8 @@ from graphdask.errors import InputError
 
 
 @pytest.fixture(autouse=True)
-def tiny(monkeypatch):
-    monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, (1e-2,), 2, (6,), (1e-2,), 2))
+def tiny(sized):
+    sized(SUITES, "quick", Suite(6, (1e-2,), 2, (6,), (1e-2,), 2))
 
 
 @pytest.mark.slow

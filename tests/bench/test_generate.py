@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -32,9 +31,10 @@ TINY = [
 
 
 @pytest.fixture
-def tiny(monkeypatch, host):
+def tiny(monkeypatch, compared_with, host):
+    # The suites of users take minutes.
     monkeypatch.setattr(generate, "cases", lambda suite, chosen: TINY)
-    monkeypatch.setattr(peers, "PEERS", ())
+    compared_with(peers)
     host.cores(2)
 
 
@@ -134,8 +134,8 @@ def test_a_failure_on_one_device_does_not_leave_the_others_waiting():
         measure(Failing(), [CPU, CPU], repeats=1)
 
 
-def test_a_peer_that_cannot_be_imported_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "networkx", None)
+def test_a_peer_that_cannot_be_imported_is_named(host):
+    host.without("networkx")
     peer = next(peer for peer in peers.PEERS if peer.name == "networkx")
     record = generate._peer(peer, 100, 2, 1)
     assert record["generator"] == "BA by networkx"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.bench import program
 from graphdask.bench.program_peers import PEERS
 from graphdask.errors import VerificationError
@@ -33,28 +33,20 @@ def test_peers_have_the_same_answers_or_say_why_there_are_none():
     assert any("version" in row for row in rows if row["side"] == "networkx")
 
 
-def test_a_large_graph_is_not_given_to_networkx(monkeypatch):
-    monkeypatch.setattr(program, "PEERS", (replace(PEERS[0], most=10),))
+def test_a_large_graph_is_not_given_to_networkx(compared_with):
+    compared_with(program, replace(PEERS[0], most=10))
     rows = program.run(5, cases=("bfs",), repeats=1)
     assert "more than the 10 that it is given" in rows[-1]["skipped"]
 
 
-def test_another_answer_of_a_peer_is_refused(monkeypatch):
+def test_another_answer_of_a_peer_is_refused(compared_with):
     wrong = replace(PEERS[0], read=lambda case, answer, vertices: np.zeros(vertices))
-    monkeypatch.setattr(program, "PEERS", (wrong,))
+    compared_with(program, wrong)
     with pytest.raises(VerificationError, match="depth of networkx"):
         program.run(5, cases=("bfs",), repeats=1)
 
 
-def test_other_answers_are_refused(monkeypatch):
-    wrong = SimpleNamespace(depth=np.zeros(128, np.int32), stats=())
-    real = program._sides
-
-    def sides(case, *arguments):
-        found = real(case, *arguments)
-        found.program = lambda: wrong
-        return found
-
-    monkeypatch.setattr(program, "_sides", sides)
+def test_other_answers_are_refused(watched):
+    watched(BreadthFirstSearch, "result", answer=lambda columns: columns["depth"].__iadd__(1))
     with pytest.raises(VerificationError, match="depth of the program"):
         program.run(7, cases=("bfs",), repeats=1, peers=False)

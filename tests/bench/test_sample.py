@@ -29,8 +29,8 @@ from graphdask.sample.sampler import sampled
 
 
 @pytest.fixture(autouse=True)
-def tiny(monkeypatch):
-    monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)), (20, (3, 2)))))
+def tiny(sized):
+    sized(SUITES, "quick", Suite(6, ((30, 5),), ((20, (2,)), (20, (3, 2)))))
 
 
 @pytest.mark.slow
@@ -103,14 +103,16 @@ def test_a_call_of_milliseconds_is_measured_until_its_median_is_known():
     assert len(calls) - once > once
 
 
-def test_a_directed_graph_of_a_file_is_measured_without_what_is_not_defined_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(sample.Bench, "tried", lambda self, call: {})
-    monkeypatch.setattr(sample.Bench, "minibatches", lambda self, graph, common: iter(()))
+def test_a_directed_graph_of_a_file_is_measured_without_what_is_not_defined_there(tmp_path):
+    import dask
+
     (tmp_path / "g.txt").write_text("".join(f"{k} {(k * k + 1) % 20}\n" for k in range(20)))
     some = {"device": "cpu", "repeats": 1, "peers": False, "graph": tmp_path / "g.txt"}
-    named = {directed: {row["sampler"] for row in sample.run(**some, directed=directed)} for directed in (True, False)}
+    with dask.config.set({"graphdask.deadline": 1e-9}):  # so that none is measured for long
+        named = {
+            directed: {row["sampler"] for row in sample.run(**some, directed=directed)} for directed in (True, False)
+        }
     assert named[False] - named[True] == {"metropolis_hastings"}
-    monkeypatch.setattr(sample.Bench, "tried", lambda self, call: dict(made=call()))
     with pytest.raises(InputError, match="metropolis_hastings is defined on undirected graphs"):
         sample.run(**some, samplers=("metropolis_hastings",))
 
@@ -126,8 +128,8 @@ def test_a_case_that_takes_too_long_is_left_out():
 
 
 @pytest.mark.slow
-def test_minibatches_are_drawn_by_each_way(monkeypatch):
-    monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), ((3, 10, (3, 2)),)))
+def test_minibatches_are_drawn_by_each_way(sized):
+    sized(SUITES, "quick", Suite(6, ((30, 5),), ((20, (2,)),), ((3, 10, (3, 2)),)))
     rows = sample.run(device="cpu", repeats=1, peers=False, samplers=("loader",))
     assert [(row["bias"], row["at_once"], row["method"]) for row in rows] == [
         (bias, at_once, way) for bias in (None, "weight") for at_once in minibatches.AT_ONCE for way in minibatches.WAYS
@@ -146,9 +148,9 @@ def test_what_cannot_be_measured_is_refused(wrong):
 
 
 @pytest.mark.slow
-def test_ways_to_choose_stand_beside_each_other(monkeypatch):
+def test_ways_to_choose_stand_beside_each_other(sized):
     """Figures 10 to 12 of the c-saw paper: as many edges however collisions are seen."""
-    monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(6, (), ((60, (3, 2)), (10, (40,)))))
+    sized(SUITES, "selection", Suite(6, (), ((60, (3, 2)), (10, (40,)))))
     rows = sample.run("selection", device="cpu", repeats=1)
     ten, eleven, twelve = ([row for row in rows if row["table"] == title] for title in TABLES)
     assert len(ten) == 2 * (len(APPLICATIONS) * len(WAYS) + 4)
@@ -194,8 +196,8 @@ def test_tries_and_looks_are_those_of_the_draws():
         assert made.counted.tolist() == [4, tries, searched, bits]
 
 
-def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
-    monkeypatch.setitem(SUITES, ("out-of-memory", "cpu"), Suite(6, ((30, 5),), ((20, (3, 2)),)))
+def test_schemes_stand_beside_what_is_in_memory(sized):
+    sized(SUITES, "out-of-memory", Suite(6, ((30, 5),), ((20, (3, 2)),)))
     rows = sample.run("out-of-memory", device="cpu", repeats=1, peers=False)
     assert len(rows) == 5 * 6
     for first in range(0, 30, 6):
@@ -211,14 +213,14 @@ def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
 
 @pytest.mark.parametrize("suite", ["quick", "selection", "out-of-memory"])
 @pytest.mark.parametrize("as_json", [False, True], ids=["table", "json"])
-def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkeypatch, fault, watched, tmp_path):
+def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, sized, fault, watched, tmp_path):
     """Each row is in the file and on the screen before the next is measured; the table is told at the end."""
     output = tmp_path / "records.jsonl"
     fault(sample.Bench, "measured", KeyboardInterrupt, lambda *given: len(seen) == 4)
     seen = watched(
         sample.Bench, "measured", lambda *given: len(output.read_text().splitlines() if output.exists() else ())
     )
-    monkeypatch.setitem(SUITES, (suite, "cpu"), Suite(5, ((5, 3),), ((5, (2,)),)))
+    sized(SUITES, suite, Suite(5, ((5, 3),), ((5, (2,)),)))
     asked = ["bench", "sample", "--suite", suite, "--device", "cpu", "--repeats", "1", "--output", str(output)]
     done = CliRunner().invoke(cli, asked + ["--json"] * as_json)
     assert done.exit_code == 130
@@ -234,10 +236,10 @@ def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkey
         assert done.stdout.count("\n  ") > 3
 
 
-def test_a_way_that_takes_too_long_leaves_the_others(monkeypatch):
+def test_a_way_that_takes_too_long_leaves_the_others(sized):
     import dask
 
-    monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(5, (), ((5, (2,)),)))
+    sized(SUITES, "selection", Suite(5, (), ((5, (2,)),)))
     with dask.config.set({"graphdask.deadline": 1e-9}):
         rows = sample.run("selection", device="cpu", repeats=1, samplers=("layer",))
     assert len(rows) == len(WAYS) + 4
@@ -300,7 +302,7 @@ def beside(graph, walks, samples, device="cpu", kept=None):
 
 
 @pytest.fixture
-def cugraph_of_tests(monkeypatch):
+def cugraph_of_tests(monkeypatch, compared_with):
     """A pylibcugraph, and a cupy, that keep what they are asked for; walks end before they are as long as may be."""
     asked = []
     cupy, plc = types.ModuleType("cupy"), types.ModuleType("pylibcugraph")
@@ -333,7 +335,7 @@ def cugraph_of_tests(monkeypatch):
         module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None)
         monkeypatch.setitem(sys.modules, module.__name__, module)
     here = tuple(replace(peer, within=contextlib.nullcontext) for peer in PEERS if peer.device == "cuda")
-    monkeypatch.setattr(sample_peers, "PEERS", here)
+    compared_with(sample_peers, *here)
     return asked
 
 
@@ -375,8 +377,8 @@ def test_a_ratio_is_that_of_the_two_times_of_its_record():
     assert all(row["over_graphdask"] == pytest.approx(row["ms"] / row["graphdask_ms"]) for row in rows)
 
 
-def test_peers_alone_are_measured_with_ours_in_their_records(monkeypatch):
-    monkeypatch.setitem(SUITES, ("peers", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), own=False))
+def test_peers_alone_are_measured_with_ours_in_their_records(sized):
+    sized(SUITES, "peers", Suite(6, ((30, 5),), ((20, (2,)),), own=False))
     rows = sample.run("peers", device="cpu", repeats=1)
     assert {row["sampler"] for row in rows} == {peer.name for peer in PEERS if peer.device == "cpu"}
     assert all({"graphdask_ms", "clock"} <= set(row) or "skipped" in row for row in rows)

@@ -125,15 +125,6 @@ def test_a_finding_is_made_small_and_printed_with_a_command_that_repeats_it():
     assert "  none   right 1" in right.output
 
 
-def test_the_command_of_the_own_drill_is_short(monkeypatch):
-    """It names no class."""
-    commands = []
-    monkeypatch.setattr("graphdask.commands.chaos.run_cases", lambda *given: commands.append(given[-1]))
-    assert call("--seconds", "1").exit_code == 0
-    assert call("--seconds", "1", "--drill", "a:B").exit_code == 0
-    assert commands == ["graphdask chaos", "graphdask chaos --drill a:B"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -18,7 +18,7 @@ import pytest
 
 from graphdask.errors import OverBudget, WriteError
 from graphdask.io import streams
-from graphdask.io._budget import PerEdge
+from graphdask.io.budgets import PerEdge
 from graphdask.io.tuning import FILES
 
 EDGES = b"# Undirected graph: test\n1\t2\t0.5\n2\t3\t1.5\n1\t3\t4.0\n7\t8\t1.0\n"

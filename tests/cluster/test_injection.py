@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from graphdask.cli import cli
 from graphdask.cluster import jobqueue, jobs, pbs, scripts, shell, slurm
-from graphdask.cluster.launchers import _Remote, ssh_cluster
+from graphdask.cluster.launchers import Remote, ssh_cluster
 from graphdask.cluster.scripts import Job
 from graphdask.errors import InputError
 
@@ -362,7 +362,7 @@ def test_words_and_environment_reach_another_host_as_they_are(host, tmp_path):
     (host.bin / "python").write_text("#!/bin/bash\n" + RECORD + 'printf "%s\\0" "$VALUE" > "$RECORD/value"\n')
     value = "-----BEGIN\n$(evil) `evil` 'x'\n; evil"
     call = ["/usr/bin/env", *(f"{name}={text}" for name, text in host.environment.items()), str(ssh)]
-    remote = _Remote("node", [host.python, *texts], {"VALUE": value}, call, tmp_path / "log")
+    remote = Remote("node", [host.python, *texts], {"VALUE": value}, call, tmp_path / "log")
     assert remote.process.wait(60) == 0, remote.text()
     remote.end()
     assert (host.record / "value").read_bytes().decode() == value + "\0", f"seed {seed}"

@@ -74,6 +74,7 @@ def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, mo
     assert file.stat().st_mode & 0o777 == 0o600
     with connect(encrypted.address) as client:  # this process has started it
         assert len(client.nthreads()) == 2
+    # Another process knows nothing of the clusters that this one has started.
     monkeypatch.delitem(tls.of_this_process, encrypted.address)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # a user who has another
     with connect(scheduler_file=file) as client:
@@ -176,6 +177,7 @@ def test_the_command_says_how_to_use_it_and_ends_with_an_interrupt(tmp_path):
 @pytest.mark.slow
 def test_workers_with_another_version_are_refused(monkeypatch):
     with gd.cluster.start(1, "cpu") as cluster:
+        # A worker of another release cannot be installed beside this one.
         monkeypatch.setattr(abilities, "VERSION", "9.9")
         with pytest.raises(InputError, match=r"has graphdask 9.9, but tls.* install the same version everywhere"):
             gd.bfs(generated(), 1, client=cluster.client)

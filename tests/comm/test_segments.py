@@ -298,6 +298,7 @@ def test_every_kernel_of_an_exchange_in_few_launches(backend, rng, monkeypatch, 
             launched.add((self.family, name))
             return getattr(self.kernels, name)
 
+    # Which kernels were launched shows in no answer.
     monkeypatch.setattr(backend, "kernels", Noted)
     columns, room, used = {"label": np.int32, "score": (np.float64, (3,))}, SendBuffer(backend), set()
     for of in ({}, columns):

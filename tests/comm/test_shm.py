@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,6 @@ from ranks import die, exchange_blocks, needs_ucx, over_shm, run_shm_threads
 
 from graphdask.bench.processes import UcxProcesses
 from graphdask.comm.protocol import META, Cancel
-from graphdask.comm.shm import communicator as shm
 from graphdask.comm.shm.board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
 from graphdask.comm.shm.memory import SMALLEST, Outbox, Window, driver_memory
@@ -203,16 +203,16 @@ def test_cancel_ends_a_wait():
 
 
 def test_ranks_on_two_hosts_are_refused_on_all(monkeypatch):
-    names = iter(["one", "another"])
-    monkeypatch.setattr(shm, "host_identity", lambda: next(names))
-
     def work(communicator, rank):
         with ShmPlane(CPU) as plane:
             with pytest.raises(Unsupported, match="more than one host"):
                 ShmCommunicator(communicator, plane)
             assert communicator.allreduce(np.array([1])).tolist() == [2]  # as good as before
 
-    run_threads(2, work, deadline=120.0)
+    users = count()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getuid", lambda: next(users))  # ranks of different users have no files in common either
+        run_threads(2, work, deadline=120.0)
     assert host_identity() == host_identity() != ""
 
 

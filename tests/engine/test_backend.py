@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from graphdask.device import host_memory
-from graphdask.device.backend import CudaBackend, _CudaKernels, get_backend
+from graphdask.device.backend import CudaBackend, CudaKernels, get_backend
 from graphdask.device.launch import packed_arguments
 from graphdask.errors import KernelError
 
@@ -157,7 +157,7 @@ def cuda_kernels(monkeypatch):
     backend.xp, backend._launched, backend.processors, backend.device, backend.watch = Cupy, deque(), 5, 3, None
 
     def make(cooperative):
-        kernels = object.__new__(_CudaKernels)
+        kernels = object.__new__(CudaKernels)
         kernels._backend, kernels._family, kernels._cooperative = backend, "cuppa", cooperative
         kernels._module = type("Module", (), {"get_function": lambda self, name: Kernel()})()
         return kernels, launches

@@ -6,7 +6,6 @@ import importlib
 import os
 import subprocess
 import sys
-from functools import cache
 
 import pytest
 
@@ -95,9 +94,12 @@ def test_a_call_goes_on_where_the_disk_of_the_cache_is_full(home, limit):
 def test_a_change_of_a_kernel_moves_the_families_that_it_is_part_of(changed, families, monkeypatch):
     all_families = {folder_of(name) for name in kernel_files()}
     before = {family: kept.named(family) for family in all_families}
-    monkeypatch.setattr(kept, "text_of", lambda name: text_of(name) + ("# another\n" if name == changed else ""))
-    monkeypatch.setattr(kept, "digest", cache(kept.digest.__wrapped__))
-    after = {family: kept.named.__wrapped__(family) for family in all_families}
+    kept.digest.cache_clear()
+    with monkeypatch.context() as patch:
+        # The installed sources are not to be written to.
+        patch.setattr(kept, "text_of", lambda name: text_of(name) + ("# another\n" if name == changed else ""))
+        after = {family: kept.named.__wrapped__(family) for family in all_families}
+    kept.digest.cache_clear()
     assert {family for family in all_families if after[family] != before[family]} == families
 
 

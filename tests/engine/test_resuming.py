@@ -39,6 +39,7 @@ def break_down(monkeypatch):
             return run(G, primitive, **how)
 
         with monkeypatch.context() as patch:
+            # A run has to end at one superstep of its own choice, and no call of users does.
             patch.setattr(execute, "run", broken)
             with pytest.raises(Broken):
                 function(G, checkpoint=folder, every=every)

@@ -23,7 +23,7 @@ from gangs import (
 import graphdask as gd
 from graphdask import execute
 from graphdask.engine.copies import Described, Found, Place
-from graphdask.gang.copies import _latest, buddies
+from graphdask.gang.copies import buddies, latest
 from graphdask.gang.sending import Host
 
 SOON = {"graphdask.copy-interval": 0.001}
@@ -183,6 +183,6 @@ def test_the_latest_copy_of_all_ranks_is_found():
         "a0": [(Place(0, 2, 9, 0), of), (Place(0, 2, 8, 0), of), (Place(0, 2, 8, 1), of)],
         "a1": [(Place(1, 3, 7, rank), of) for rank in range(3)],
     }
-    assert _latest(held, hosts(1, 1)) == Found(0, 2, 8, (0, 0), of)
-    assert _latest({"a1": held["a1"]}, hosts(2, 1)) == Found(1, 3, 7, (2, 2, 2), of)
-    assert _latest({"a0": held["a0"][:1]}, hosts(1, 1)) is None
+    assert latest(held, hosts(1, 1)) == Found(0, 2, 8, (0, 0), of)
+    assert latest({"a1": held["a1"]}, hosts(2, 1)) == Found(1, 3, 7, (2, 2, 2), of)
+    assert latest({"a0": held["a0"][:1]}, hosts(1, 1)) is None

@@ -11,7 +11,6 @@ import pytest
 from gangs import active, path
 
 import graphdask as gd
-from graphdask.gang import progress
 from graphdask.gang.tuning import GANG
 
 
@@ -64,9 +63,9 @@ def test_a_long_run_says_how_far_it_is(lines, parts, tuned):
     )
 
 
-def test_where_somebody_watches_the_bar_says_it(lines, monkeypatch, tuned):
+def test_where_somebody_watches_the_bar_says_it(lines, host, tuned):
     tuned(GANG, log_every=0.0)
-    monkeypatch.setattr(progress, "is_watched", lambda: True)
+    host.terminal()
     gd.bfs(path(30), 0)
     assert len(lines()) == 1
 

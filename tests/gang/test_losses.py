@@ -128,6 +128,7 @@ def test_a_dead_worker_that_is_still_listed_is_not_waited_for_as_if_it_lived(mon
         (gone, pid), *_ = pids(client).items()
         kill(pid)
         eventually(lambda: gone not in ask_scheduler(client))
+        # A scheduler notices within milliseconds that a worker died.
         monkeypatch.setattr(clients, "ask_scheduler", lambda *_: listed)
         assert set(clients.await_workers(client, Config.load(), frozenset(), frozenset())) == set(listed) - {gone}
 

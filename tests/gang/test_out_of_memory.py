@@ -38,6 +38,7 @@ def explained(error, last, estimate, before, now, monkeypatch):
 
     life = LifeSigns(None, 1.0)
     life.last, life.estimates = {"a0": KnownWorker("w0", 0.0, True, *last)}, {"a0": estimate} if estimate else {}
+    # A scheduler notices within milliseconds that a worker died, and no worker is to die here.
     monkeypatch.setattr(out_of_memory, "ask_scheduler", lambda client, timeout: {"a1": None})
     client = SimpleNamespace(status="running", sync=lambda function: [("host", now)])
     abilities = {address: SimpleNamespace(host="host", ended=before) for address in ("a0", "a1")}
@@ -63,9 +64,7 @@ def test_other_losses_and_errors_stay_as_they_are(monkeypatch):
     assert explained(InputError("wrong"), (4 * GIB, 4 * GIB), None, 4, 5, monkeypatch) == "wrong"
 
 
-def test_announced_memory_is_that_of_the_last_call_over_all_ranks(monkeypatch):
-    monkeypatch.setattr(estimates, "_announced", {})
-    assert estimates.announced() is None
+def test_announced_memory_is_that_of_the_last_call_over_all_ranks():
     for rank in range(3):
         estimates.announce(rank, "partitioning", 100)
     for rank in range(2):

@@ -60,7 +60,9 @@ def tasks(monkeypatch, tuned):
         make(gang, *arguments)
         made.append(gang.gang)
 
+    # Gangs of earlier tests send tasks at the same time.
     monkeypatch.setattr(cluster.DaskGang, "__init__", remembered)
+    # Which tasks were sent shows in no answer.
     monkeypatch.setattr(cluster.DaskGang, "submit", noted)
     tuned(GANG, settle=3600.0)
     with dask.config.set({"graphdask.heartbeat-interval": 3600.0}):

@@ -15,6 +15,7 @@ from memory import free
 import graphdask as gd
 from graphdask import execute
 from graphdask.comm.threads import ThreadCommunicator
+from graphdask.dynamic import graph as dynamic_graph
 from graphdask.dynamic.rows import DynamicRows
 from graphdask.dynamic.tuning import DYNAMIC
 from graphdask.gang import dynamic
@@ -272,18 +273,15 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(fault):
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0)])
 
 
-def test_an_interrupt_between_the_rows_and_the_graph_leaves_both_as_they_were(monkeypatch):
+def test_an_interrupt_between_the_rows_and_the_graph_leaves_both_as_they_were(fault):
     D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(2))
     first = D.update(insert=([0], [2]))
     report = D.report
 
-    def interrupted(*args):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as early:
-        early.setattr("graphdask.dynamic.graph.Log", interrupted)  # when the workers are done
-        with pytest.raises(KeyboardInterrupt):
-            D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
+    fault(dynamic_graph, "Log", KeyboardInterrupt)  # when the workers are done
+    with pytest.raises(KeyboardInterrupt):
+        D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
+    fault.over()
     assert (D.version, D.num_vertices, D.num_edges, D.report) == (first.version, 3, 4, report)
     assert packed(D) == dict.fromkeys([(0, 1), (1, 2), (2, 0), (0, 2)])
     other = copy.copy(D)

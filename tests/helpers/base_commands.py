@@ -158,5 +158,6 @@ def nothing_started() -> Iterator[None]:
             "graphdask.cluster.local.connected",
             "graphdask.scale.experiment._Workers",
         ):
+            # Commands are to end before they start clusters and measure.
             stack.enter_context(mock.patch(function, side_effect=begun))
         yield

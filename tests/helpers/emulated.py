@@ -433,6 +433,7 @@ def device_backend(name: str) -> Backend:
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, backend: EmulatedCuda) -> None:
     """Let every `device="cuda"` of a test mean the emulator."""
+    # Otherwise it means a GPU of the machine.
     monkeypatch.setitem(backends.cuda_backends, 0, backend)
     one_device(monkeypatch)
 
@@ -440,4 +441,5 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, backend: EmulatedCuda) -> None:
 def one_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the ranks of a test share one device."""
     for module in (backends, local, replicas, worker):
+        # A host of several GPUs, or of none, counts its own.
         monkeypatch.setattr(module, "cuda_device_count", lambda: 1)

@@ -23,6 +23,7 @@ def free(size: int | Callable[[], int], of: str | Backend = "cpu") -> Iterator[N
     """Let a backend, or that of a name, say that so many bytes are free, or what a function returns, in the block."""
     kind = type(get_backend(of) if isinstance(of, str) else of)
     with pytest.MonkeyPatch.context() as patch:
+        # How much is free differs from machine to machine, and from moment to moment.
         patch.setattr(kind, "free_memory", lambda backend: size() if callable(size) else size)
         yield
 

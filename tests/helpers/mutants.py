@@ -25,7 +25,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from graphdask.device.backend import CpuBackend, _CpuKernels
+from graphdask.device.backend import CpuBackend, CpuKernels
 from graphdask.kernels import kernel_files, module_name, text_of
 from graphdask.kernels.functions.inserted import digests, python_text
 
@@ -79,7 +79,7 @@ class Mutants:
         def kernels(backend, family, *, cooperative=False, functions=None, **types):
             if family not in self.anew:
                 return whole(backend, family, cooperative=cooperative, functions=functions, **types)
-            found = _CpuKernels.__new__(_CpuKernels)
+            found = CpuKernels.__new__(CpuKernels)
             with self.making:
                 found._family, found._module = family, self._module(family, functions, types)
             return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -62,8 +63,16 @@ class Host:
     def clock(self, module: ModuleType, now: float = 0.0) -> Clock:
         """A module has another clock: were it that of all, clients of Dask in this process would wait for ever."""
         clock = Clock(now)
+        # Were it the time of all, clients of Dask in this process would wait for ever.
         self._patch.setattr(module, "time", clock)
         return clock
+
+    def terminal(self) -> io.StringIO:
+        """Somebody watches standard error; what they see."""
+        shown = io.StringIO()
+        self._patch.setattr(shown, "isatty", lambda: True)
+        self._patch.setattr(sys, "stderr", shown)
+        return shown
 
     def without(self, *modules: str) -> None:
         """Some modules are not installed."""
@@ -89,6 +98,7 @@ class Faults:
                 raise error
             return function(*given, **named)
 
+        # What fails is what a test names.
         self._patch.setattr(owner, name, failing)
 
     def over(self) -> None:

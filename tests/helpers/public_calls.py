@@ -71,6 +71,7 @@ def ending_before(*functions: str) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(suppress(Begun))
         for function in functions:
+            # Calls are to end before they start clusters and measure.
             stack.enter_context(mock.patch(function, side_effect=Begun))
         yield
 

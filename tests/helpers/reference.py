@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
@@ -141,3 +143,15 @@ def kruskal(n: int, src: np.ndarray, dst: np.ndarray, weights: np.ndarray) -> li
             sets.union(one, other)
             rows.append(row)
     return sorted(rows)
+
+
+class Drawn(random.Random):
+    """Draws what it is told to; for NetworkX."""
+
+    def __init__(self, chosen):
+        super().__init__(0)
+        self.chosen = chosen
+
+    def sample(self, population, k):
+        assert k == len(self.chosen)
+        return list(self.chosen)

@@ -137,6 +137,12 @@ class RelayedCuda(EmulatedCuda):
         return self._modules[key]
 
 
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the emulated GPUs of ranks that are threads share no memory, as those of different hosts."""
+    # The threads of one process do share it.
+    monkeypatch.setattr(threads.ThreadCommunicator, "peers", lambda *_: None)
+
+
 def relay_between(monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, lasting: bool = False) -> list[RelayedCuda]:
     """Let `device="cuda"` mean so many emulated GPUs, of ranks that are threads and share no memory.
 
@@ -144,8 +150,10 @@ def relay_between(monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, last
     """
     devices = [RelayedCuda(number, folder / str(number)) for number in range(size)]
     for device in devices:
+        # Otherwise it means a GPU of the machine.
         monkeypatch.setitem(backends.cuda_backends, device.device, device)
     for module in (backends, local):
+        # A host of several GPUs, or of none, counts its own.
         monkeypatch.setattr(module, "cuda_device_count", lambda: size)
     buffer = threads.ThreadCommunicator._buffer
 
@@ -156,7 +164,9 @@ def relay_between(monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, last
         comm._backend.address(found)  # for the emulator, which asks what a kernel may touch
         return found
 
+    # The emulator asks what a kernel may touch.
     monkeypatch.setattr(threads.ThreadCommunicator, "_buffer", known)
+    # Threads share their memory, and those of different hosts do not.
     monkeypatch.setattr(
         threads.ThreadCommunicator,
         "peers",

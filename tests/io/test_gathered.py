@@ -1,4 +1,4 @@
-"""Columns that grow keep every value, in 32 bits where they fit; blocks that are used up give their memory back."""
+"""Columns that grow keep every value, in 32 bits where they fit; a mapped file gives its memory back block by block."""
 
 from __future__ import annotations
 
@@ -10,42 +10,53 @@ import pytest
 
 import graphdask as gd
 from graphdask.device.host_memory import reserved
-from graphdask.io import _table
-from graphdask.io._gathered import Column
-from graphdask.io._lines import ID, VALUE, Columns
-from graphdask.io._open import Source
-from graphdask.io._table import Reading, read_table
+from graphdask.io.opening import Source
 from graphdask.io.tuning import FILES
 
 
-@pytest.mark.parametrize("share", [0.01, 0.5, 1.0])
-def test_pieces_come_back_as_one_column(rng, share):
-    pieces = [rng.integers(0, 2**31, size) for size in (0, 5, 1000, 1, 70000)]
-    expected = np.concatenate(pieces)
-    for narrow, dtype in ((False, np.int64), (True, np.int32)):
-        column = Column(narrow)
-        for piece in pieces:
-            column.append(piece, share)
-        assert column.array().dtype == dtype
-        np.testing.assert_array_equal(column.array(), expected)
+@pytest.fixture
+def blocks(tuned):
+    """Files of any size are read in many blocks."""
+    tuned(FILES, python_bytes=0, least_block=1 << 12, text_at_once=1 << 13)
 
 
-@pytest.mark.parametrize("last", [2**31, -(2**31) - 1])
-def test_a_narrow_column_becomes_wide_with_the_first_value_that_does_not_fit(last):
-    column = Column(narrow=True)
-    for piece in ([5, 2**31 - 1, -(2**31)], [last], [7]):
-        column.append(np.array(piece), 0.5)
-    assert column.array().dtype == np.int64
-    assert column.array().tolist() == [5, 2**31 - 1, -(2**31), last, 7]
+def written(path, rows):
+    path.write_text("".join(f"{' '.join(map(str, row))}\n" for row in rows))
+    return path
 
 
-def test_whole_numbers_become_floats_with_the_first_float():
-    column = Column()
-    for piece in (np.array([3, 2**53 + 1]), np.array([0.5]), np.array([2])):
-        column.append(piece, 0.9)
-    assert column.array().dtype == np.float64
-    assert column.array().tolist() == [3.0, float(2**53 + 1), 0.5, 2.0]
-    assert Column().array().dtype == np.int64
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("late", [2**31 - 1, 2**31, 2**62])
+def test_an_id_that_32_bits_do_not_hold_comes_late(tmp_path, rng, late):
+    rows = rng.integers(0, 2**31 - 1, (9_000, 2))
+    rows[8_000] = late
+    G = gd.read_graph(written(tmp_path / "g.txt", rows.tolist()), directed=True)
+    np.testing.assert_array_equal(G.vertex_ids, np.unique(rows))
+    src, dst, _ = G.edges("cpu")
+    np.testing.assert_array_equal(np.column_stack([src, dst]), rows)
+
+
+@pytest.mark.usefixtures("blocks")
+def test_whole_weights_become_floats_with_the_first_float(tmp_path):
+    rows = [(number, number + 1, 2**53 + 1 if number else 3) for number in range(9_000)]
+    path = written(tmp_path / "g.txt", rows)
+    assert gd.io.read_edges(path, weights=True).weights.tolist() == [weight for *_, weight in rows]
+    found = gd.io.read_edges(written(path, [*rows, (0, 1, 0.5), (1, 2, 2)]), weights=True).weights
+    assert found.dtype == np.float64
+    assert found.tolist() == [*(float(weight) for *_, weight in rows), 0.5, 2.0]
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_of_many_blocks_stay(tmp_path, rng, threads, compressed):
+    rows = np.column_stack([*rng.integers(0, 10**9, (2, 20_000)), rng.integers(0, 9, 20_000)])
+    path = written(tmp_path / "g.txt", rows.tolist())
+    if compressed:
+        (tmp_path / "g.txt.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path = tmp_path / "g.txt.gz"
+    found = gd.io.read_edges(path, weights=True, threads=threads)
+    np.testing.assert_array_equal(np.column_stack([found.src, found.dst, found.weights]), rows)
 
 
 def test_reserved_memory_is_zeros_that_can_be_written_to():
@@ -56,22 +67,6 @@ def test_reserved_memory_is_zeros_that_can_be_written_to():
         array[:] = 1
     with pytest.raises(MemoryError, match="cannot be reserved"):
         reserved(2**60, np.int64)
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("workers", [1, 3])
-def test_memory_of_blocks_is_used_again_and_rows_stay(tmp_path, rng, workers, compressed, watched, tuned):
-    rows = np.column_stack([*rng.integers(0, 10**9, (2, 20_000)), rng.integers(0, 9, 20_000)])
-    text = "".join(f"{u} {v} {w}\n" for u, v, w in rows.tolist()).encode()
-    path = tmp_path / ("g.txt.gz" if compressed else "g.txt")
-    path.write_bytes(gzip.compress(text) if compressed else text)
-    made = watched(_table, "reserved")
-    tuned(FILES, least_block=1 << 12)
-    reading = Reading(threads=workers, compiled=True, block=1 << 13, narrow=True)
-    part = read_table(Source(path), Columns((ID, ID, VALUE)), reading)
-    np.testing.assert_array_equal(np.column_stack(part.columns), rows)
-    assert [column.dtype for column in part.columns] == [np.int32, np.int32, np.int64]
-    assert len(made) <= 2 * workers + 4 < len(text) >> 13
 
 
 def test_ids_of_edges_stay_64_bits_wide_and_those_of_graphs_are_the_same(tmp_path, rng):

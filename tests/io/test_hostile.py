@@ -21,7 +21,7 @@ from scipy import sparse
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskError, InputError, OverBudget
 from graphdask.io import read_edges
-from graphdask.io._open import Source
+from graphdask.io.opening import Source
 
 TOKENS = {
     "digits": lambda n: b"9" * n + b"x",

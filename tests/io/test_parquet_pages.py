@@ -114,10 +114,10 @@ def test_what_small_files_become_is_refused_before_memory_is_taken(tmp_path):
         import sys
         import graphdask as gd
         from graphdask.device import backend
-        from graphdask.io import _estimate
+        from graphdask.io import estimates
         gd.read_graph(sys.argv[1])  # loads the libraries
         backend.CpuBackend.free_memory = lambda self: {LITTLE}
-        _estimate._rows = lambda path: 0  # an estimate that knows nothing
+        estimates.rows_stated = lambda path: 0  # an estimate that knows nothing
         def peak():
             return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
         for path in sys.argv[2:]:

@@ -15,7 +15,6 @@ from graphdask.cli import cli
 from graphdask.display import phases
 from graphdask.display.tuning import DISPLAY
 from graphdask.errors import FormatError
-from graphdask.gang import progress
 from graphdask.graph import construct
 from graphdask.io.tuning import FILES
 
@@ -58,11 +57,19 @@ def bars(monkeypatch, tuned):
         def refresh(self):
             found.shown.append((self.text.partition(": ")[2], self.n))
 
+        def update(self, more):
+            self.n += more
+
         def close(self):
             found.left.append(self.leave)
 
-    for module in (phases, progress):
-        monkeypatch.setattr(module, "bar_class", lambda: Recorded)
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.close()
+
+    monkeypatch.setattr("tqdm.tqdm", Recorded)
     tuned(DISPLAY, delay=0, apart=0)
     with dask.config.set({"graphdask.progress": True}):
         yield found

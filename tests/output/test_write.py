@@ -18,7 +18,6 @@ from edge_sets import GRAPHS, attached, counted, edges_of
 import graphdask as gd
 from graphdask.display.tuning import DISPLAY
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
-from graphdask.gang.local import LocalGang
 from graphdask.gang.tuning import GANG
 from graphdask.io import EdgeList, write_edges
 
@@ -46,13 +45,10 @@ def holds(path, known, *, vertices=True, ids=None) -> None:
 
 
 @pytest.fixture
-def writers(monkeypatch):
+def writers(tuned, host):
     """Have so many threads of this process write."""
-
-    def use(number: int) -> None:
-        monkeypatch.setattr(LocalGang, "default_size", staticmethod(lambda device, edges: number))
-
-    return use
+    tuned(GANG, large_graph=0)
+    return host.cores
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -13,8 +13,8 @@ from pushed_programs import HOPS
 import graphdask as gd
 from graphdask.device.backend import macro_of
 from graphdask.kernels.functions.inserted import cuda_text
-from graphdask.program._ending import ending_of
 from graphdask.program.definition import Definition
+from graphdask.program.ending import ending_of
 from graphdask.program.glue import written
 
 pytest.importorskip("nvidia.cuda_nvrtc", reason="needs NVRTC, which the extra 'test' installs")

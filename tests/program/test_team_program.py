@@ -10,9 +10,9 @@ from pushed_programs import PROGRAMS, graph
 from some_programs import programs
 
 import graphdask as gd
+from graphdask.engine import team
 from graphdask.engine.tuning import ENGINE
 from graphdask.errors import FunctionError
-from graphdask.program import _team
 
 
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], autouse=True)
@@ -24,7 +24,7 @@ def device(request, monkeypatch):
 @pytest.fixture
 def teams(watched):
     """How many ranks went together, rank by rank."""
-    return watched(_team.TeamProgram, "__init__", lambda team, memory, part, *others: part.size)
+    return watched(team.TeamMemory, "__init__", lambda memory, peers, part, *others, **named: part.size)
 
 
 def same(found, expected):

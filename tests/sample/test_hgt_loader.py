@@ -12,9 +12,6 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import InputError
-from graphdask.sample._budgets import drawn_by_budget, successive
-from graphdask.sample.sampler import drawn
-from graphdask.sample.words import raw_words
 
 RATES, KNOWS, BACK = ("user", "rates", "item"), ("user", "knows", "user"), ("item", "rev_rates", "user")
 
@@ -26,9 +23,21 @@ def small():
     return {RATES: rates, BACK: rates[::-1], KNOWS: ([1, 2, 4, 4, 0], [0, 0, 3, 3, 1])}
 
 
+COPIES, SIZE = 3000, {"user": 5, "item": 3}
+
+
 @pytest.fixture(scope="module")
-def graph(small):
-    return gd.from_frames({kind: small[kind] for kind in (RATES, KNOWS)}, reverse=True)
+def copies(small):
+    """As many graphs of the small one's shape as are drawn from, in one."""
+    kinds = {}
+    for kind in (RATES, KNOWS):
+        src, dst = (np.tile(ends, COPIES) for ends in small[kind])
+        per = len(src) // COPIES
+        kinds[kind] = tuple(
+            ends + np.repeat(np.arange(COPIES) * SIZE[name], per)
+            for ends, name in zip((src, dst), kind[::2], strict=True)
+        )
+    return gd.from_frames(kinds, vertices={name: COPIES * size for name, size in SIZE.items()}, reverse=True)
 
 
 def orders_of(budget, count):
@@ -82,43 +91,19 @@ def law_of(edges, seed, sizes):
 @pytest.mark.parametrize(
     "sizes", [{"user": [2, 1], "item": [1, 1]}, {"user": [1, 0], "item": [0, 1]}, {"user": [1], "item": [1]}]
 )
-def test_samples_have_the_law_of_the_paper(small, graph, sizes):
+def test_samples_have_the_law_of_the_paper(small, copies, sizes):
     law = law_of(small, ("item", 0), sizes)
     assert len(law) > 2
-    draws, start = 3000, graph.number("item", 0)
-    seeds = {"item": (np.repeat(start, draws), np.arange(draws + 1))}
-
-    def draw(of_type, sampler):
-        sampler.numbered = True
-        return drawn(of_type, sampler, "auto", None, False)
-
-    made = drawn_by_budget(graph, seeds, sizes, draw, seed=7).verify()
-    sampled_by = [set() for _ in range(draws)]
-    for name, ids in made.nodes.items():
-        for instance, id in zip(np.repeat(np.arange(draws), np.diff(made.node_offsets[name])), ids, strict=True):
-            sampled_by[instance].add((name, int(id)))
-    counts = Counter(map(frozenset, sampled_by))
+    draws, seeds = COPIES, ("item", np.arange(COPIES) * SIZE["item"])
+    loader = gd.sample.HGTLoader(copies, sizes, seeds, batch_size=1, batches_per_run=draws, seed=7, edge_rows=False)
+    counts = Counter(
+        frozenset((name, id % SIZE[name]) for name, ids in batch.n_id.items() for id in ids.tolist())
+        for batch in loader
+    )
     assert set(counts) <= set(law)
     for sampled, chance in law.items():
         expected = float(chance) * draws
         assert abs(counts[sampled] - expected) <= 5 * np.sqrt(expected) + 1
-
-
-def test_draws_without_replacement_follow_the_weights_that_are_left():
-    weights, draws, counts = np.array([1, 2, 5, 40]), 4000, Counter()
-    for draw in range(draws):
-
-        def words(first, count, draw=draw):
-            return raw_words(3, np.uint64(9), (0, draw), first, count)
-
-        found = successive(weights, 3, words)
-        counts[tuple(found.tolist())] += 1
-    for order in permutations(range(4), 3):
-        left, chance = weights.sum(), 1.0
-        for place in order:
-            chance, left = chance * weights[place] / left, left - weights[place]
-        assert abs(counts[order] - draws * chance) <= 5 * np.sqrt(draws * chance) + 1
-    assert successive(weights, 9, None).tolist() == [0, 1, 2, 3]
 
 
 @pytest.fixture(scope="module")

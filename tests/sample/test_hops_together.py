@@ -8,8 +8,6 @@ from emulated import device_backend, emulated, stand_in
 
 import graphdask as gd
 from graphdask.kernels.neighbors.hops_pack import NeighborHops, PlacedHops
-from graphdask.sample import _together
-from graphdask.sample._together import Shape
 from graphdask.sample.tuning import SAMPLE
 
 N = 120
@@ -25,6 +23,12 @@ def graph(weights=True):
     return gd.from_edges(src, dst, made, num_vertices=N)
 
 
+def shared_bytes(together, expanded, slots):
+    """Shared memory that the four warps of a block need, as hops.cu lays it out: per lane 16 neighbours, and per
+    instance the vertices that it expands, and slots of four bytes."""
+    return 4 * (-(-((32 * 16 + together * expanded) * 4 + together * 4 * slots) // 8) * 8)
+
+
 def pulled(device, found, seeds, fanouts, together, replace, method, numbers=None, kept=None):
     """What the kernels give for instances of one or more seeds, by rows that are read from the graph.
 
@@ -36,21 +40,21 @@ def pulled(device, found, seeds, fanouts, together, replace, method, numbers=Non
     kernels, given = backend.kernels("hops", index_t=np.int32), backend.from_host
     sizes = [len(of_one) for of_one in seeds]
     bounds = None if set(sizes) == {1} else given(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
-    shape = Shape(max(sizes), 0, 0)
     frontiers = max(sizes) * np.cumprod([1, *fanouts])
-    shape.expanded = int(frontiers[:-1].sum())
+    expanded = int(frontiers[:-1].sum())
+    slots = 2 * expanded * (len(fanouts) > 1)
     packed = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(fanouts)))
     n, most, hops = len(seeds), int(frontiers[1:].sum()), len(fanouts)
     src, dst, upto, starts = (given(np.full(n * each, -7, np.int32)) for each in (most, most, hops, hops))
     draws = NeighborHops(
         seeds=given(np.concatenate(seeds).astype(np.int32)), bounds=bounds, indptr=given(indptr),
         indices=given(np.concatenate(rows).astype(np.int32)), fanouts=packed, hops=hops, replace=replace, method=method,
-        seed=np.uint64(5), together=together, places=shape.expanded, slots=shape.slots(hops), most=most, src=src,
+        seed=np.uint64(5), together=together, places=expanded, slots=slots, most=most, src=src,
         dst=dst, upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)), placed=int(numbers is not None),
     )  # fmt: skip
     alike = kernels.hops_draw if numbers is None else kernels.hops_draw_places
     draw = alike if method < 0 else kernels.hops_draw_biased
-    draw(n, 3, draws, per_item=32 // together, threads=128, shared=shape.shared(together, hops, 4))
+    draw(n, 3, draws, per_item=32 // together, threads=128, shared=shared_bytes(together, expanded, slots))
     ends = np.cumsum(backend.to_host(draws.counts))
     out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
     placed = PlacedHops(
@@ -98,10 +102,9 @@ def test_kernels_draw_what_goes_hop_by_hop(device, together):
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch, tuned, watched):
+def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch, tuned):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-    launches = watched(_together, "drawn_together", lambda *given: given[3].edges)
     tuned(SAMPLE, edge_launch=60)
     on_cpu, on_gpu = (graph().partition(1, device=device) for device in ("cpu", "cuda"))
     seeds = np.arange(20)
@@ -116,8 +119,7 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
         ([], {}, False),
     ):
         expected, found = (gd.sample.neighbors(of, seeds, fanouts, **options) for of in (on_cpu, on_gpu))
-        assert len(launches) == small, fanouts
-        launches.clear()
+        assert (len(found.stats) < len(expected.stats)) == small, fanouts
         assert expected.stats.edges == found.stats.edges
         for name in ("src", "dst", "hop", "instance"):
             one, other = getattr(expected, name), getattr(found.verify(), name)
@@ -126,8 +128,7 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
         expected, found = (
             gd.sample.neighbors(of, seeds, fanouts, edge_rows=True, **options) for of in (on_cpu, on_gpu)
         )
-        assert len(launches) == small, fanouts
-        launches.clear()
+        assert (len(found.stats) < len(expected.stats)) == small, fanouts
         for name in ("src", "dst", "hop", "instance", "edge"):
             one, other = getattr(expected, name), getattr(found.verify(), name)
             np.testing.assert_array_equal(one, other, err_msg=f"{name} with rows, {fanouts}, {options}")

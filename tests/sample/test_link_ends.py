@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphdask.sample._link_ends import Blocks, distinct
+from graphdask.sample.link_ends import Blocks, distinct
 
 
 @pytest.mark.parametrize("below", [1, 7, 1000, 2**62, 2**63 - 1])  # keys of the last two have up to 66 bits

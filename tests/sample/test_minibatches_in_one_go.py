@@ -11,7 +11,7 @@ import graphdask as gd
 from graphdask import execute
 from graphdask.errors import OverBudget
 from graphdask.sample import NeighborLoader
-from graphdask.sample._minibatch_traversal import MinibatchTraversal
+from graphdask.sample.minibatch_traversal import MinibatchTraversal
 from graphdask.sample.tuning import SAMPLE
 
 OPTIONS = (

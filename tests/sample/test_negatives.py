@@ -10,7 +10,6 @@ from scipy.stats import chisquare
 import graphdask as gd
 from graphdask.errors import InputError, OverBudget
 from graphdask.sample import LinkNeighborLoader, NegativeSampling
-from graphdask.sample._negatives import Negatives
 from graphdask.sample.tuning import SAMPLE
 from graphdask.sample.words import raw_words, scaled, units
 
@@ -50,7 +49,7 @@ def agrees(pairs, law):
     some = law > 0
     expected = law[some] / law[some].sum() * counts.sum()
     assert expected.min() > 5
-    return chisquare(counts[some], expected).pvalue > 1e-3
+    return len(expected) == 1 or chisquare(counts[some], expected).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -81,36 +80,21 @@ def test_pairs_have_the_law_of_their_weights(directed, only_non_edges, src_weigh
     assert agrees(drawn(graph, sampling, links), law)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("others", [False, True])
 @pytest.mark.parametrize("only_non_edges", [False, True])
 @pytest.mark.parametrize("weight", [None, UNEVEN])
-def test_destinations_have_the_law_of_their_source(only_non_edges, weight):
-    graph = gd.from_edges(SRC, DST, num_vertices=N)
-    sampling = NegativeSampling("triplet", 5, None, weight, only_non_edges)
+def test_destinations_have_the_law_of_their_source(only_non_edges, weight, others, directed):
+    graph = gd.from_edges(SRC, DST, directed=directed, num_vertices=N)
+    sampling = NegativeSampling("triplet", 5, None, weight, only_non_edges, exclude_self_loops=others)
     law = np.tile(np.ones(N) if weight is None else weight, (N, 1)).astype(float)
-    if only_non_edges:
-        law[adjacent(True)] = 0
-    pairs = drawn(graph, sampling, np.stack([np.arange(4500) % N] * 2))
-    for source in range(N):
+    law[(np.eye(N, dtype=bool) & others) | (adjacent(directed) & only_non_edges)] = 0
+    sources = np.flatnonzero(law.any(axis=1))
+    pairs = drawn(graph, sampling, np.stack([np.resize(sources, 4500)] * 2))
+    for source in sources:
         mine = np.zeros_like(law)
         mine[source] = law[source]
         assert agrees(pairs[:, pairs[0] == source], mine)
-
-
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("only_non_edges", [False, True])
-@pytest.mark.parametrize("weight", [None, UNEVEN])
-def test_a_vertex_is_no_negative_of_itself_and_every_other_is_as_often_as_its_weight(directed, only_non_edges, weight):
-    """By each place in the sum of the weights, whose number is known."""
-    graph = gd.from_edges(SRC, DST, directed=directed, num_vertices=N)
-    asked = NegativeSampling("binary", 1, None, weight, only_non_edges, exclude_self_loops=True)
-    table = Negatives(graph, asked, 0, lambda: (SRC, DST))._destinations
-    law = np.tile(np.ones(N, int) if weight is None else weight, (N, 1))
-    law[np.eye(N, dtype=bool) | (adjacent(directed) & only_non_edges)] = 0
-    assert table.free.tolist() == law.sum(axis=1).tolist()
-    for vertex, total in enumerate(table.free.tolist()):
-        words = np.array([-(-(place << 64) // total) for place in range(total)], np.uint64)
-        found = np.bincount(table.drawn(np.full(total, vertex), words), minlength=N)
-        assert found.tolist() == law[vertex].tolist()
 
 
 @pytest.mark.parametrize("directed", [True, False])

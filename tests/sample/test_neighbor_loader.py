@@ -14,11 +14,8 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask import execute
-from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, VertexNotFound
 from graphdask.sample import NeighborLoader
-from graphdask.sample._minibatches import drawn_batches, numbered_by_sorting
-from graphdask.sample.traversal import NumberedTraversal
 from graphdask.sample.tuning import SAMPLE
 
 ARRAYS = ("n_id", "edge_index", "e_id", "input_id")
@@ -206,19 +203,6 @@ def test_disjoint_seeds_are_instances_of_their_own(graph, placement):
             assert np.searchsorted(mine, ends).tolist() == [expected.col.tolist(), expected.row.tolist()]
         assert (SRC[batch.e_id] == batch.n_id[batch.edge_index[0]]).all()
         first += batch.batch_size
-
-
-def test_sorting_numbers_vertices_as_tables_do(graph):
-    bounds = np.array([0, 4, 4, 30])
-    sampler = NumberedTraversal(INPUT[:30], bounds, (2, 3), direction="in").chunk(0, 3)
-    result = execute.sample(graph, sampler, "replicated", progress=False)
-    columns = {name: result._internal(name) for name in ("src", "dst", "hop", "instance")}
-    nodes, row, col, node_sizes, edge_sizes = numbered_by_sorting(get_backend("cpu"), sampler, N, columns)
-    assert nodes.tolist() == result.nodes.tolist()
-    assert (row.tolist(), col.tolist()) == (result.row.tolist(), result.col.tolist())
-    assert node_sizes.tolist() == result.sizes.tolist()
-    assert edge_sizes.sum(axis=1).tolist() == np.diff(result.edge_offsets).tolist()
-    assert [len(batch.n_id) for batch in drawn_batches(result, {})] == np.diff(result.node_offsets).tolist()
 
 
 def test_attributes_are_looked_up_and_transformed(graph):

@@ -407,6 +407,7 @@ def test_launches_are_cut_where_rows_are_long(tuned):
 def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch, tuned, free_memory):
     graph = skewed()
     gd.sample.snowball(graph, [0], 1)
+    # An estimate has to be too small, which none is found to be.
     monkeypatch.setattr("graphdask.sample.traversal.Traversal.memory", lambda *arguments: 0)
     tuned(SAMPLE, memory_asked_from=10_000)
     free_memory(10_000)

@@ -12,7 +12,7 @@ from kernel_launch import Packed
 import graphdask as gd
 from graphdask.kernels.choice.keys import exponential_key
 from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
-from graphdask.sample._drawing import launch_kept
+from graphdask.sample.drawing import launch_kept
 
 SEED, POISON = 5, -77
 HUB = 4097

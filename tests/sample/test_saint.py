@@ -165,6 +165,7 @@ def test_planted_errors_are_found(placement):
 
 def test_edges_that_memory_is_too_small_for_are_refused(monkeypatch, tuned):
     graph = made("scale-free").partition(1, device="cpu")
+    # Edges that memory does not hold take minutes to draw.
     monkeypatch.setattr(induced, "edge_bytes", lambda dtype: 2**50)
     tuned(SAMPLE, memory_asked_from=1)
     with pytest.raises(OverBudget, match=r"GraphSAINT subgraphs: [\d,]+ edges or vertices in hop 0 need about .* GiB"):

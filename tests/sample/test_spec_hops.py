@@ -10,10 +10,9 @@ from specs import COLUMNS, WITH_SUMS, by_weight, coin, metropolis, same, second_
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask.device.backend import get_backend
 from graphdask.errors import FunctionError
-from graphdask.kernels.common.tuning import LOOKED_AT
 from graphdask.partition.tuning import PARTITION
-from graphdask.sample import _spec_hops, _steps
 from graphdask.sample.spec import Spec
 from graphdask.sample.tuning import SAMPLE
 
@@ -51,27 +50,28 @@ SPECS = {
 
 
 @pytest.fixture(params=DEVICES)
-def fast(request, monkeypatch):
-    """Gives a graph's partition on which all steps may be taken in one go; and counts where they were."""
+def run(request, monkeypatch, device_of):
+    """Runs a spec where all steps may be taken in one go, which is one superstep, and says whether they were."""
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
-    counts = {"drawn": 0, "not": 0}
-    drawn = _spec_hops.drawn
-
-    def counted(*arguments):
-        found = drawn(*arguments)
-        counts["not" if found is None else "drawn"] += 1
-        return found
+    if request.param == "twin":
+        device_of(get_backend("cpu"), shared_memory=1 << 17)
 
     def run(made, *arguments, **options):
         where = made.partition(1, device="cpu" if request.param == "twin" else "cuda")
-        with monkeypatch.context() as patched, SAMPLE.varied(**WITH_SUMS):
-            patched.setattr(_steps, "drawn", counted)
-            if request.param == "twin":
-                patched.setattr("graphdask.device.backend.Backend.shared_memory", 1 << 17)
+        with SAMPLE.varied(**WITH_SUMS):
             return gd.sample.run(where, *arguments, **options)
 
-    return run, counts
+    return run
+
+
+def step_by_step(made, *arguments, **options):
+    with SAMPLE.varied(fused=False):
+        return gd.sample.run(made.partition(1, device="cpu"), *arguments, **options)
+
+
+def in_one_go(found):
+    return len(found.stats) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,52 +81,49 @@ def fast(request, monkeypatch):
         *(("floats", name) for name in ("sums", "aliases", "trials of the seed")),
     ],
 )
-def test_the_same_as_step_by_step(fast, rng, kind, name):
-    run, counts = fast
+def test_the_same_as_step_by_step(run, rng, kind, name):
     made, spec, seed = uneven(kind), SPECS[name], int(rng.integers(1 << 30))
-    expected = gd.sample.run(made.partition(1, device="cpu"), spec, SEEDS, seed=seed)
+    expected = step_by_step(made, spec, SEEDS, seed=seed)
     found = run(made, spec, SEEDS, seed=seed).verify()
     same(expected, found)
     assert found.stats.edges == len(expected.src)
-    assert counts == {"drawn": 1, "not": 0}
+    assert in_one_go(found)
+    assert not in_one_go(expected)
 
 
 @pytest.mark.slow
-def test_the_same_for_many_instances_in_many_launches(fast, tuned):
-    run, counts = fast
+def test_the_same_for_many_instances_in_many_launches(run, tuned):
     tuned(SAMPLE, edge_launch=400)
     made = uneven()
     for name in ("uniform", "sums", "trials of the vertex before", "coins"):
-        expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], np.arange(90), instances=200)
-        same(expected, run(made, SPECS[name], np.arange(90), instances=200))
-    assert counts == {"drawn": 4, "not": 0}
+        expected = step_by_step(made, SPECS[name], np.arange(90), instances=200)
+        found = run(made, SPECS[name], np.arange(90), instances=200)
+        same(expected, found)
+        assert in_one_go(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("star", [200, 300])
-def test_the_same_after_too_few_trials(fast, star, tuned):
-    run, counts = fast
+def test_the_same_after_too_few_trials(run, star, tuned):
     tuned(SAMPLE, trials=2)
     for kind in ("integers", "floats"):
         made = uneven(kind, star)
         for name in (name for name in SPECS if "trials" in name):
-            expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], SEEDS)
+            expected = step_by_step(made, SPECS[name], SEEDS)
             for _ in range(2):
                 same(expected, run(made, SPECS[name], SEEDS))
-    assert (counts["not"] > 0) == (star > LOOKED_AT)
 
 
 @pytest.mark.slow
-def test_64_bit_vertex_numbers(fast, tuned):
+def test_64_bit_vertex_numbers(run, tuned):
     names = ("uniform", "sums", "trials of the vertex before")
-    expected = {name: gd.sample.run(uneven(), SPECS[name], SEEDS) for name in names}
+    expected = {name: step_by_step(uneven(), SPECS[name], SEEDS) for name in names}
     tuned(PARTITION, narrow_ids=0)
-    run, counts = fast
     for name in names:
         found = run(uneven(), SPECS[name], SEEDS)
         for column in COLUMNS:
             np.testing.assert_array_equal(getattr(found, column), getattr(expected[name], column))
-    assert counts == {"drawn": 3, "not": 0}
+        assert in_one_go(found)
 
 
 @pytest.mark.parametrize(
@@ -139,17 +136,15 @@ def test_64_bit_vertex_numbers(fast, tuned):
         (Spec(edge_bias=lambda e: 2 - e.source_degree, neighbor_size=2, depth=2), "negative"),
     ],
 )
-def test_errors_are_those_of_step_by_step(fast, spec, message):
-    run, _ = fast
+def test_errors_are_those_of_step_by_step(run, spec, message):
     with pytest.raises(FunctionError, match=message) as expected:
-        gd.sample.run(uneven().partition(1, device="cpu"), spec, np.arange(90))
+        step_by_step(uneven(), spec, np.arange(90))
     with pytest.raises(FunctionError) as found:
         run(uneven(), spec, np.arange(90))
     assert str(found.value) == str(expected.value)
 
 
-def test_what_is_not_small_or_not_alike_goes_step_by_step(fast):
-    run, counts = fast
+def test_what_is_not_small_or_not_alike_goes_step_by_step(run):
     made = uneven()
     for spec in (
         Spec(neighbor_size=40, depth=1),
@@ -161,5 +156,4 @@ def test_what_is_not_small_or_not_alike_goes_step_by_step(fast):
         Spec(edge_bias=by_weight, neighbor_size=2, depth=2, select="reservoir"),
         Spec(edge_bias=second_order, neighbor_size=2, depth=2, select="inverse"),
     ):
-        same(gd.sample.run(made.partition(1, device="cpu"), spec, SEEDS), run(made, spec, SEEDS))
-    assert counts == {"drawn": 0, "not": 8}
+        same(step_by_step(made, spec, SEEDS), run(made, spec, SEEDS))

@@ -12,7 +12,6 @@ import graphdask.partition
 import graphdask.partition.sources
 from graphdask.errors import FunctionError
 from graphdask.partition.tuning import PARTITION
-from graphdask.sample import _spec_pools, _steps
 from graphdask.sample.spec import Spec
 from graphdask.sample.tuning import SAMPLE
 
@@ -49,22 +48,15 @@ SPECS = {
 
 @pytest.fixture(params=DEVICES)
 def run(request, monkeypatch):
-    """Runs a spec by launches of many steps; with none, it has failed."""
+    """Runs a spec by launches of many steps, which are one superstep."""
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
 
     def run(made, *arguments, gives_up=False, **options):
-        counts = []
-
-        def counted(*given):
-            counts.append(_spec_pools.walked(*given) is not None)
-            return _spec_pools.walked(*given)
-
-        with monkeypatch.context() as patched, SAMPLE.varied(**WITH_SUMS):
-            patched.setattr(_steps, "walked", counted)
-            divided = made.partition(1, device="cpu" if request.param == "cpu" else "cuda")
+        divided = made.partition(1, device="cpu" if request.param == "cpu" else "cuda")
+        with SAMPLE.varied(**WITH_SUMS):
             found = gd.sample.run(divided, *arguments, **options)
-        assert counts == [not gives_up]
+        assert (len(found.stats) == 1) != gives_up
         return found
 
     return run

@@ -87,6 +87,7 @@ def page_locked(monkeypatch):
         seen.append(array)
         return DeviceArray(array)
 
+    # The emulator has no page-locked memory.
     monkeypatch.setattr(streamed_whole, "seen_in_place", in_place)
     return seen
 

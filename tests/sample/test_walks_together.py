@@ -3,8 +3,6 @@ at which a lane, a warp or a block has one edge more or less, and of equal keys 
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
@@ -18,7 +16,6 @@ from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_KEY, DRAW_WALK, philox
 from graphdask.kernels.walks.second_order_pack import PartSecondWalks, WholeSecondWalks
 from graphdask.kernels.walks.walk_pack import PartWalks, WholeWalks
-from graphdask.sample import _walkers
 from graphdask.sample.tuning import SAMPLE
 
 CPU, u64 = get_backend("cpu"), np.uint64
@@ -253,10 +250,3 @@ def test_walks_of_a_graph_with_hubs(device, resident, directed, monkeypatch, rng
             found = draw(graph.partition(parts, "random", device="cuda"), placement=placement)
             same((found.walks, found.lengths), (expected.walks, expected.lengths))
             found.verify()
-
-
-def test_threads_for_a_walker():
-    """As many warps as let all walkers go at once, eight at most."""
-    for walkers, warps in ((0, 8), (1, 8), (6, 8), (7, 6), (12, 4), (24, 2), (25, 1), (10**6, 1)):
-        launch = _walkers.together_for(SimpleNamespace(backend=SimpleNamespace(processors=2)), walkers)
-        assert launch["threads"] == launch["per_item"] == 32 * warps

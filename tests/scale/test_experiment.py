@@ -119,6 +119,7 @@ def test_a_failure_starts_the_workers_anew_and_the_next_measurement_is_made(clie
         started.append((workers, device))
         yield client
 
+    # Workers take seconds to start, and only how often is asked.
     monkeypatch.setattr("graphdask.cluster.local.local_cluster", cluster)
     host.cores(2)
     fault(experiment, "_runs", PeerLost("a worker died"), lambda one, *rest: one.transport == "tcp")

@@ -174,6 +174,7 @@ def test_a_verifier_that_accepts_everything_is_found(tmp_path, monkeypatch):
     target = target_of("verifiers")(tmp_path)
     target.algorithms = {"triangles": target.algorithms["triangles"]}
     verifier_of(Triangles())
+    # A planted error: a verifier that accepts everything.
     monkeypatch.setitem(VERIFIERS, Triangles, lambda *arguments: None)
     found = [cases.outcome(target, Choices(rng=drawing("any", 0, number))) for number in range(12)]
     assert {each.where for each in found if each.found} == {"triangles.count missed"}
@@ -183,6 +184,7 @@ def test_a_verifier_that_accepts_everything_is_found(tmp_path, monkeypatch):
 def test_a_reader_that_does_not_check_is_found(tmp_path, monkeypatch):
     target = target_of("readers")(tmp_path)
     native = next(number for number, each in enumerate(target.files) if each.path.name == "e.gdg")
+    # A planted error: a reader that does not check.
     monkeypatch.setattr(readers, "_read", lambda file: (np.zeros(1),))
     (found,) = {cases.outcome(target, Choices([native, 0, 0, 0, at, 3])).where for at in range(200, 220)}
     assert found == ".gdg damage accepted"

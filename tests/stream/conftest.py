@@ -9,8 +9,10 @@ from typing import Any
 import dask
 import pytest
 from emulated import emulated, stand_in
+from streams import Late
 
 import graphdask as gd
+from graphdask.stream import device_window, rows
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,14 @@ def stored(tmp_path: Path) -> Callable[..., Any]:
         return gd.stream.open(tmp_path / "graph.gdl", memory)
 
     return store
+
+
+@pytest.fixture
+def late_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies to a device come after the call that asks for them has returned, as on a GPU, also on the emulator."""
+    for module in (device_window, rows):
+        # The emulator copies at once.
+        monkeypatch.setattr(module, "copies_of", Late)
 
 
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 from graphs import GRAPHS, two_stars
-from streams import Late, weights_of
+from streams import weights_of
 
 import graphdask as gd
 from graphdask.stream import device_pagerank, device_sums, device_window
@@ -314,9 +314,9 @@ def test_memory_of_the_host_is_for_a_gpu(stored):
         gd.stream.open(S.store.path, host_memory="1GiB", device="cpu")
 
 
+@pytest.mark.usefixtures("late_copies")
 @pytest.mark.parametrize("ahead", [0, 3])
-def test_no_buffer_changes_before_its_copy_has_come(streamed, monkeypatch, ahead):
-    monkeypatch.setattr(device_window, "copies_of", Late)
+def test_no_buffer_changes_before_its_copy_has_come(streamed, ahead):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     S = streamed(G, "28KiB", ahead, "12KiB")
@@ -340,24 +340,23 @@ def test_one_pass_from_the_root_is_exact(streamed):
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("kind", [None, "floats"])
-def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost):
+def test_chunks_that_stay_are_summed_together(streamed, watched, kind, lost):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     src, dst = np.append(src, np.arange(700) % n), np.append(dst, np.full(700, 3))  # a row of several parts
     weights = None if kind is None else np.random.default_rng(2).random(len(src)) + 0.5
     G = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
-    S, together, sizes = streamed(G, "60KiB" if kind is None else "90KiB"), device_window.DeviceWindow.together, []
+    S = streamed(G, "60KiB" if kind is None else "90KiB")
 
-    def some(window, numbers, ahead=()):
-        kept = together(window, list(numbers)[lost:], ahead)  # as if others had come to their place
-        sizes.append((len(numbers), len(kept)))
-        return kept
+    def others_came(chunks):
+        """To the places of the first ones; how many there were."""
+        several = len(chunks)
+        del chunks[:lost]
+        return several
 
-    monkeypatch.setattr(device_window.DeviceWindow, "together", some)
+    sizes = watched(device_window.DeviceWindow, "together", answer=others_came)
     for options in ({}, {"dtype": "float32", "dangling": "self-loop"}, {"personalization": {3: 1.0, 5: 2.0}}):
         equal(gd.pagerank(S, max_iter=5, **options).rank, gd.pagerank(G, max_iter=5, **options).rank)
-    assert sizes
-    assert max(several for several, _ in sizes) > 2
-    assert all(kept == several - lost for several, kept in sizes)
+    assert max(sizes) > 2
 
 
 def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, watched, tuned):

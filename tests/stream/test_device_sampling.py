@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from streams import NEIGHBOURHOODS, WALKS, Late, equal, weighted
+from streams import NEIGHBOURHOODS, WALKS, equal, weighted
 
 import graphdask as gd
-from graphdask.stream import rows
 from graphdask.stream.store import Store
 
 
@@ -37,8 +36,8 @@ def test_undirected_graphs_have_metropolis_hastings_walks_and_saint_subgraphs(st
     equal(gd.sample.saint_nodes(S, 20, 3), gd.sample.saint_nodes(G, 20, 3))
 
 
-def test_chunks_that_are_copied_together_are_drawn_from_when_all_have_come(streamed, monkeypatch):
-    monkeypatch.setattr(rows, "copies_of", Late)
+@pytest.mark.usefixtures("late_copies")
+def test_chunks_that_are_copied_together_are_drawn_from_when_all_have_come(streamed):
     G = weighted("dense random, directed")
     S, at = streamed(G, "64KiB", host_memory="12KiB"), G.vertex_ids[::20]
     found = WALKS["rejection"](S, at)

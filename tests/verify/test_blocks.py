@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.algorithms._biconnected import Blocks
-from graphdask.algorithms._search_tree import SearchTree
+from graphdask.algorithms.blocks import Blocks
+from graphdask.algorithms.search_tree import SearchTree
 
 PARTS = (1, 3)
 # two triangles joined by a bridge, a parallel edge, a self-loop, an isolated vertex, a cycle at an articulation point
@@ -205,6 +205,7 @@ def test_what_the_proof_goes_by_is_checked_too(parts, call, monkeypatch):
 
     for name, wrong in (("numbers", all_one), ("numbers", other_size), ("reach", nowhere), ("reach", everywhere)):
         with monkeypatch.context() as patched:
+            # A planted error of the code that run and proof share.
             patched.setattr(SearchTree, name, wrong)
             refused(call(G), "numbers of the subtree of vertex")
 
@@ -220,5 +221,6 @@ def test_other_blocks_of_the_proof_are_found(parts, call, monkeypatch):
         made(self, part, env, tree)
         self.label = self.label * 0
 
+    # A planted error of the code that run and proof share.
     monkeypatch.setattr(Blocks, "__init__", merged)
     refused(result, "of the blocks that the proof found")

@@ -103,6 +103,7 @@ def test_a_graph_whose_generator_is_wrong_does_not_verify(monkeypatch, make):
         src, dst = right(self, backend, rank, size)
         return src, np.roll(dst, 1)
 
+    # A planted error of a generator.
     monkeypatch.setattr(generator, "block", wrong)
     with pytest.raises(VerificationError, match=r"edge (0|150|256): "):
         G.verify()

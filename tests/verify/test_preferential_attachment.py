@@ -31,6 +31,7 @@ def test_a_changed_target_is_named(backend, tuned, vertex, edge, piece):
 def test_a_kernel_that_disagrees_with_the_definition_is_caught(monkeypatch):
     cpu, other = get_backend("cpu"), PreferentialAttachment(5000, 4, 0.5, 18)
     src, dst = other.block(cpu, 0, 1)
+    # A planted error of a kernel.
     monkeypatch.setattr(verify, "edges", lambda *arguments: (src, dst))
     with pytest.raises(VerificationError, match="but seed 17 gives"):
         verify.check(cpu, GRAPH, 0, GRAPH.n, dst)

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._search_tree import SearchTree
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.search_tree import SearchTree
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment

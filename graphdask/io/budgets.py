@@ -1,6 +1,6 @@
 """The memory that a reader may take, held to while it reads: what is decompressed is not known before.
 
-`within_memory` of `_estimate.py` and `spilled_edges` announce it; the loops of the readers ask it before they go on.
+`within_memory` of `estimates.py` and `spilled_edges` announce it; the loops of the readers ask it before they go on.
 """
 
 from __future__ import annotations

@@ -19,13 +19,13 @@ from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.partition.larger import of_file
 
 from ._asked import Asked
-from ._budget import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from ._column_estimate import column_bytes
 from ._formats import format_to_read
 from ._ldbc_names import ldbc_pair
 from ._line_estimate import estimated_lines
-from ._open import Source, checked_path
+from .budgets import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from .folder import is_graph_folder, manifest
+from .opening import Source, checked_path
 
 NATIVE, ARCHIVE = 24, 32
 """Bytes of a file per edge, at most, where it has arrays of numbers."""
@@ -91,7 +91,7 @@ def refuse_too_many(
     usable = usable_memory()
     files = [(path, format), *further]
     most = usable // max(each.wide, each.names, 1) // len(files)  # files that are smaller do not exceed it together
-    found = [_estimate(one, its_format, most) for one, its_format in files]
+    found = [estimate(one, its_format, most) for one, its_format in files]
     edges = sum(number for number, _ in found)
     needed = sum(number * getattr(each, kind) for number, kind in found)
     more = sum(column_bytes(one, its_format, *columns) for one, its_format in files)
@@ -113,7 +113,7 @@ def estimated_edges(path: str | os.PathLike[str]) -> int:
         name = "native" if is_graph_folder(checked_path(path)) else format_to_read(path, None).name
     except GraphdaskError:  # who reads it says what is wrong
         return 0
-    return _estimate(path, name, 0)[0]
+    return estimate(path, name, 0)[0]
 
 
 def _instead(path: str | os.PathLike[str], format: str, usable: int, several: bool = False) -> str:
@@ -128,7 +128,7 @@ def _instead(path: str | os.PathLike[str], format: str, usable: int, several: bo
     )
 
 
-def _estimate(path: str | os.PathLike[str], format: str, most: int) -> tuple[int, str]:
+def estimate(path: str | os.PathLike[str], format: str, most: int) -> tuple[int, str]:
     """About how many edges a file has, 0 where nobody knows or where they are `most` at the most in any case; and what
     their ends are, a field of `PerEdge`."""
     try:
@@ -138,7 +138,7 @@ def _estimate(path: str | os.PathLike[str], format: str, most: int) -> tuple[int
         if is_graph_folder(path):
             return int(manifest(Path(path).expanduser())["edges"]), "narrow"
         if format == "parquet":
-            return _rows(path), "narrow"
+            return rows_stated(path), "narrow"
         if format == "npz":
             with zipfile.ZipFile(path) as archive:
                 return sum(entry.file_size for entry in archive.infolist()) // ARCHIVE, "narrow"
@@ -150,7 +150,7 @@ def _estimate(path: str | os.PathLike[str], format: str, most: int) -> tuple[int
         return 0, "narrow"
 
 
-def _rows(path: str | os.PathLike[str]) -> int:
+def rows_stated(path: str | os.PathLike[str]) -> int:
     try:
         from pyarrow import dataset
 
