@@ -428,7 +428,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             compile=compiling + halted, ways=messages.ways,
         )  # fmt: skip
         env.record(step)
-        allocated = holdings.nbytes(state) if allocated < 0 else allocated
+        allocated = holdings.nbytes(state) if allocated < 0 and env.allocation.partial else allocated
         if ends:
             settled = clock()
             settle(backend)  # what is still under way belongs to the last superstep
@@ -445,6 +445,6 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     history[-1].bytes_sent += env.bytes_sent()
     backend.synchronize()
     return RankResult(
-        {}, {}, {}, history, comm.name, backend.description, memory, allocated, allocated_end, env.growth.growths,
-        None if keeper is None else keeper.kept,
+        {}, {}, {}, history, comm.name, backend.description, memory, allocated_end if allocated < 0 else allocated,
+        allocated_end, env.growth.growths, None if keeper is None else keeper.kept,  # a maximal one does not grow
     ).taking(found)  # fmt: skip
