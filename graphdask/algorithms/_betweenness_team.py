@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
+from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.engine.candidates import PUSH, Candidates
 from graphdask.engine.lane_search import Sources
 from graphdask.engine.loop import Environment

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.algorithms._communities import Arcs, add_up, modularity_of
 from graphdask.algorithms._community_levels import Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, mixed
+from graphdask.algorithms.communities import Arcs, add_up, modularity_of
 from graphdask.algorithms.sequential_moves import FirstRank
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.algorithms._communities import Arcs
+from graphdask.algorithms.communities import Arcs
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
 from graphdask.device.counting import count_set

@@ -1,7 +1,7 @@
 """Local moving: vertices of a level that go to the community of the largest gain, some of them at a time.
 
 In a round those vertices move whose hash is the round's, so that few neighbours move at once and none swap places for
-ever. Gains are computed from exact sums (graphdask.algorithms._communities), each by the same operations of float64 on
+ever. Gains are computed from exact sums (graphdask.algorithms.communities), each by the same operations of float64 on
 every device; of equal gains the smallest label wins. The owner of a label keeps the sum of the degrees of its
 community, which ranks read before they choose, and add to after. Nothing depends on how the graph is divided.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import add_up
 from graphdask.algorithms._community_levels import Level, Links
+from graphdask.algorithms.communities import add_up
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import COMMUNITY_CHUNK, COMMUNITY_ROW, COMMUNITY_WARPS

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
+from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.device.backend import Array
 from graphdask.engine.lane_search import Level
 from graphdask.kernels.betweenness.deep_pack import COUNTS, Deep

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._sssp_state import SsspState
+from graphdask.algorithms.sssp_state import SsspState
 from graphdask.engine.loop import Environment
 from graphdask.engine.superstep import Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun

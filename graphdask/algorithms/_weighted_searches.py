@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._sssp_state import SsspState
+from graphdask.algorithms.lengths import bucket_unit, distance_range, fit_weights
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.algorithms.sssp_state import SsspState
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._deep_levels import Levels, back_over, search_on
 from graphdask.algorithms._sources import scale_sums
+from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from graphdask.algorithms._by_weight import OPTIONS, by_option, checked_weight, run_by
 from graphdask.algorithms._sources import chosen_sources, of_sources, warn_of_one_source
-from graphdask.algorithms._undefined_paths import raise_undefined
 from graphdask.algorithms.betweenness import TABLE_BYTES, Betweenness, BetweennessResult
+from graphdask.algorithms.by_weight import OPTIONS, by_option, checked_weight, run_by
 from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.algorithms.undefined_paths import raise_undefined
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_graph

@@ -1,6 +1,6 @@
 """Greedy colouring: neighbours have different colours, and each vertex the smallest that its earlier neighbours leave.
 
-Vertices stand in an order (`_drawn_order`), and a vertex waits for its earlier neighbours. In a superstep all vertices
+Vertices stand in an order (`drawn_order`), and a vertex waits for its earlier neighbours. In a superstep all vertices
 that wait for no one are coloured, and their later neighbours wait for one vertex less. The smallest free colour of a
 vertex of d earlier neighbours is at most d, so d + 1 bits for each vertex show which colours are taken; they are set
 as neighbours get their colours (kernels/coloring/coloring.py). Every edge is visited once. This gives the colours of a
@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._drawn_order import STRATEGIES, DrawnOrder
+from graphdask.algorithms.drawn_order import STRATEGIES, DrawnOrder
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, most_deferred

@@ -1,6 +1,6 @@
 """Closeness and harmonic centrality: the public functions, and how scores follow from sums of distances.
 
-The sums are those of `_nearness` by hops and of `_weighted_nearness` by weight.
+The sums are those of `nearness` by hops and of `weighted_nearness` by weight.
 
 Sources: Eppstein and Wang, Fast approximation of centrality (2001); NetworkX for conventions.
 """
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._by_weight import OPTIONS, by_option, checked_weight, run_by
-from graphdask.algorithms._nearness import Nearness
 from graphdask.algorithms._sources import chosen_sources, of_sources, warn_of_one_source
-from graphdask.algorithms._weighted_nearness import WeightedNearness
 from graphdask.algorithms._weighted_searches import raise_too_far
+from graphdask.algorithms.by_weight import OPTIONS, by_option, checked_weight, run_by
+from graphdask.algorithms.nearness import Nearness
 from graphdask.algorithms.summaries import values_of
 from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.algorithms.weighted_nearness import WeightedNearness
 from graphdask.device.backend import Array
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own

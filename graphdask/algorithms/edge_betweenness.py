@@ -1,4 +1,4 @@
-"""The public function for betweenness of edges (`_over_edges` has the primitives)."""
+"""The public function for betweenness of edges (`over_edges` has the primitives)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._by_weight import OPTIONS, by_option, checked_weight, run_by
-from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
 from graphdask.algorithms._sources import chosen_sources
-from graphdask.algorithms._undefined_paths import raise_undefined
+from graphdask.algorithms.by_weight import OPTIONS, by_option, checked_weight, run_by
 from graphdask.algorithms.centrality import lanes_of, of_paths, scales
+from graphdask.algorithms.over_edges import EdgeBetweenness, WeightedEdgeBetweenness
+from graphdask.algorithms.undefined_paths import raise_undefined
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own

@@ -15,7 +15,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from graphdask.algorithms._power_iteration import (
+from graphdask.algorithms.distribution import distribution
+from graphdask.algorithms.power_iteration import (
     MAX_ITER,
     OPTIONS,
     TOL,
@@ -28,7 +29,6 @@ from graphdask.algorithms._power_iteration import (
     of_iterations,
     uniform,
 )
-from graphdask.algorithms.distribution import distribution
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.registry import algorithm
 from graphdask.program.program import Program

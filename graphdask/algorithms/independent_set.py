@@ -1,6 +1,6 @@
 """A maximal independent set: vertices of which no two are neighbours, and to which no vertex can be added.
 
-Vertices stand in a random order (`_drawn_order`). In a superstep every undecided vertex with a member among its earlier
+Vertices stand in a random order (`drawn_order`). In a superstep every undecided vertex with a member among its earlier
 neighbours is out, and every one whose earlier neighbours are all out is a member; edges of decided vertices are
 dropped. This gives the set that a sequential program finds that goes through the vertices in this order and takes each
 one that has no neighbour in the set, after O(log n) supersteps with high probability.
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._drawn_order import DrawnOrder
+from graphdask.algorithms.drawn_order import DrawnOrder
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation

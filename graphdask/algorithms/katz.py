@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from graphdask.algorithms._power_iteration import (
+from graphdask.algorithms.power_iteration import (
     MAX_ITER,
     OPTIONS,
     TOL,

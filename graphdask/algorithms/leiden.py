@@ -19,7 +19,6 @@ from dataclasses import replace
 from typing import Any
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs
 from graphdask.algorithms._communities_found import (
     OPTIONS,
     LouvainResult,
@@ -28,6 +27,7 @@ from graphdask.algorithms._communities_found import (
     summary,
     words,
 )
+from graphdask.algorithms.communities import Arcs
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.louvain import Louvain, LouvainState
 from graphdask.algorithms.modularity import checked_weights, measured

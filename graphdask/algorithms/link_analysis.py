@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._power_iteration import (
+from graphdask.algorithms.distribution import distribution
+from graphdask.algorithms.power_iteration import (
     MAX_ITER,
     OPTIONS,
     TOL,
@@ -30,14 +31,13 @@ from graphdask.algorithms._power_iteration import (
     of_iterations,
     uniform,
 )
-from graphdask.algorithms.distribution import distribution
 from graphdask.engine.loop import Environment, Inbox
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
-from graphdask.program._row_sums import CHUNK, Layout, Sums
-from graphdask.program._state import ProgramState
 from graphdask.program.program import Program
+from graphdask.program.row_sums import CHUNK, Layout, Sums
+from graphdask.program.state import ProgramState
 
 
 class HitsResult(PowerIterationResult):

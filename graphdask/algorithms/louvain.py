@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, total_of
 from graphdask.algorithms._communities_found import (
     OPTIONS,
     LouvainResult,
@@ -36,6 +35,7 @@ from graphdask.algorithms._communities_found import (
 from graphdask.algorithms._communities_resumed import ResumableCommunities
 from graphdask.algorithms._communities_together import Ascent
 from graphdask.algorithms._community_levels import looked_up
+from graphdask.algorithms.communities import Arcs, total_of
 from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.algorithms.sequential_moves import FirstRank
 from graphdask.algorithms.tuning import COMMUNITIES

@@ -1,7 +1,7 @@
 """Modularity of communities that are given: by how much more of the weight is within them than at random.
 
 A rank adds up the weights of its edges whose ends have the same label, and sends the weighted degree of each vertex to
-the owner of its label. All sums are exact (graphdask.algorithms._communities), and the quotient is rounded once.
+the owner of its label. All sums are exact (graphdask.algorithms.communities), and the quotient is rounded once.
 
 Source: Newman, Girvan, Finding and evaluating community structure in networks (2004), with the resolution of Reichardt,
 Bornholdt, Statistical mechanics of community detection (2006).
@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, add_up, given_labels, modularity_of, sums_of_labels, total_of
-from graphdask.algorithms._lengths import fit_weights
+from graphdask.algorithms.communities import Arcs, add_up, given_labels, modularity_of, sums_of_labels, total_of
+from graphdask.algorithms.lengths import fit_weights
 from graphdask.device.backend import Array
 from graphdask.device.counting import count_set
 from graphdask.engine.buffers import Allocation

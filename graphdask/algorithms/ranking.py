@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._lengths import fit_weights
 from graphdask.algorithms.distribution import distribution
 from graphdask.algorithms.dynamic_pagerank import (
     AUTO,
@@ -21,6 +20,7 @@ from graphdask.algorithms.dynamic_pagerank import (
     DynamicPageRank,
 )
 from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
+from graphdask.algorithms.lengths import fit_weights
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
 from graphdask.algorithms.summaries import RANK_OPTIONS, rank_words, ranks
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time

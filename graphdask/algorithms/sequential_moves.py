@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import modularity_of
 from graphdask.algorithms._community_levels import Level
 from graphdask.algorithms._community_moves import LEAST_GAIN, mixed, round_of_each
+from graphdask.algorithms.communities import modularity_of
 from graphdask.device.backend import Array
 from graphdask.engine.alone import alone_on_host
 from graphdask.engine.loop import Environment

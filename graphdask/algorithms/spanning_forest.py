@@ -4,7 +4,7 @@ Edges are ordered by weight and, where weights are equal, by their rows in what 
 then, so the forest is one, and depends on neither the partitions nor the order of events. Each rank first finds the
 forest of its own edges (`_own_forest`), because an edge that is the heaviest of a cycle there is not in the whole
 forest either. The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks
-(`_lightest`).
+(`lightest`).
 
 Sources: Boruvka (1926); Chung, Condon, Parallel implementation of Boruvka's minimum spanning tree algorithm (1996).
 """
@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._lightest import Contraction
 from graphdask.algorithms._own_forest import memory_of_list, own_forest
+from graphdask.algorithms.lightest import Contraction
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation

@@ -22,7 +22,7 @@ cycle n, and `distance_range` checks n times the largest weight. If that is too 
 same: a vertex that is relaxed lies below the end of a bucket, and no bucket ends farther than the largest weight below
 2^31 - 1. If the nearest far vertex lies beyond, the search is repeated with 64-bit distances.
 
-Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards. There are two reasons: an edge of
+Otherwise labels are distances, and `shortest_tree` finds the parents afterwards. There are two reasons: an edge of
 weight 0, or one whose weight is lost to rounding, joins equal distances; and a 64-bit distance fills the label.
 """
 
@@ -35,12 +35,12 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
-from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sources import given_sources, given_targets
-from graphdask.algorithms._sssp_state import SsspState
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms.bfs import SearchFrom
+from graphdask.algorithms.lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
+from graphdask.algorithms.shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
+from graphdask.algorithms.sssp_state import SsspState
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.bucket_search import Bucket, BucketSearch

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._sources import scale_sums
-from graphdask.algorithms._undefined_paths import NamedRows
-from graphdask.algorithms._weighted_paths import PathCounts, counting_memory, rows_memory
 from graphdask.algorithms._weighted_searches import Distances, Lengths
 from graphdask.algorithms.betweenness import BetweennessResult
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.algorithms.undefined_paths import NamedRows
+from graphdask.algorithms.weighted_paths import PathCounts, counting_memory, rows_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, RankResult

@@ -27,8 +27,8 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.gang.clients import active_client
 from graphdask.kernels.neighbors.tries import tries_count
-from graphdask.sample._fanouts import METHODS
-from graphdask.sample._methods import DISTINCT
+from graphdask.sample.fanouts import METHODS
+from graphdask.sample.methods import DISTINCT
 from graphdask.sample.sampler import sampled
 from graphdask.sample.traversal import Traversal, TraversalState
 

@@ -27,7 +27,7 @@ def check_output(path: Path, read: Path, overwrite: bool) -> None:
 
 def write_columns(result: Any, path: Path, overwrite: bool) -> None:
     """Write a Result in the format that the name says, at an address too."""
-    from graphdask.io._kept import refuse_names
+    from graphdask.io.kept import refuse_names
 
     if not result.graph.ids.are_numbers:
         refuse_names(result.graph.vertex_ids, {".txt": "table", ".npz": "npz"}.get(path.suffix.lower(), "parquet"))
@@ -58,7 +58,7 @@ def _write_npz(result: Any, path: Path, overwrite: bool) -> None:
 
 def put_columns(result: Any, stream: IO[bytes], kind: str) -> None:
     """Write a Result to a stream: `kind` is csv or txt."""
-    from graphdask.io._kept import refuse_names
+    from graphdask.io.kept import refuse_names
 
     if not result.graph.ids.are_numbers:
         refuse_names(result.graph.vertex_ids, "table" if kind == "txt" else "parquet")

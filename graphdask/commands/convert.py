@@ -153,11 +153,11 @@ def _convert(
     where the ids are written if vertices are renumbered."""
     from graphdask.display.phases import phase, progress_over
     from graphdask.io import read_edges, write_edges
-    from graphdask.io._renumbered import renumbered, write_table
-    from graphdask.io._writers import NUMBERED
     from graphdask.io.outputs import file_output
+    from graphdask.io.renumbered import renumbered, write_table
     from graphdask.io.sent import sent
     from graphdask.io.streams_out import write_stream
+    from graphdask.io.writers import NUMBERED
 
     begin = time.perf_counter()
     with progress_over(source, ("reading", "writing")):

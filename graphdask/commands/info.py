@@ -70,7 +70,7 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
 def stated_only(path: Path, file_format: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
     """What a large file states of itself; None where it is to be read: it is small or states nothing, or an option
     says how to read it."""
-    from graphdask.io._formats import format_of
+    from graphdask.io.formats import format_of
     from graphdask.io.stated import stated
 
     usual = {"self_loops": "keep", "multi_edges": "keep", "whole": False}

@@ -42,7 +42,7 @@ def _similar(name: str) -> Callable[..., Any]:
     call = _part(name)
 
     def named(G: Any, *, pair: Any, vertices: str | None, weighted: bool | None, **options: Any) -> Any:
-        from graphdask.algorithms._by_weight import refuse_without_weights
+        from graphdask.algorithms.by_weight import refuse_without_weights
 
         refuse_without_weights(G, weighted, "to count neighbours")
         pairs = [[vertex(each, G, "pair") for each in ends] for ends in pair] or None

@@ -35,7 +35,7 @@ def write(result: Any, path: Path, overwrite: bool) -> None:
     """Write samples as the name says, at an address too."""
     import numpy as np
 
-    from graphdask.io._kept import is_text, refuse_names
+    from graphdask.io.kept import is_text, refuse_names
 
     walks = result.columns[0] == "walks"
     for name in result.columns:

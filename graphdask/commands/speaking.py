@@ -103,7 +103,7 @@ def explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, GraphdaskError):
         return in_options(str(error)) or type(error).__name__, error.exit_code
     if isinstance(error, OSError) and error.errno is not None:
-        from graphdask.io._os_errors import BY_CALLER, in_a_paragraph
+        from graphdask.io.os_errors import BY_CALLER, in_a_paragraph
 
         return in_a_paragraph(error), 2 if error.errno in BY_CALLER else 1
     if isinstance(error, MemoryError):

@@ -19,7 +19,7 @@ def checked_memory(part: Part, primitive: Any, env: Any) -> int:
         needed = primitive.memory_on(part, env) if together is None else together
         free = int(env.backend.free_memory() * env.memory_share)
         if needed <= free:
-            announce(part.rank, primitive.name, needed)
+            announce(part.rank, part.size, primitive.name, needed)
             return needed
         if not part.tables.forget():
             if not env.frugal:

@@ -16,8 +16,8 @@ from graphdask.engine.checkpoint_files import Folder
 from graphdask.engine.checkpoints import DEFAULT, Checkpointing, Resumable, refuse_other
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.interface.kinds import is_path
-from graphdask.io._secrets import without_secrets
 from graphdask.io.addresses import ADDRESS
+from graphdask.io.secrets import without_secrets
 from graphdask.stream.graph import StreamedGraph
 from graphdask.version import VERSION
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.graph.graph import Graph
-from graphdask.io._lost_columns import columns_lost
+from graphdask.io.lost_columns import columns_lost
 from graphdask.io.parts import Content
 
 

@@ -12,8 +12,8 @@ import pyarrow
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
 from graphdask.io import EdgeList, detect_format, write_edges
-from graphdask.io._asked import VERTEX
-from graphdask.io._kept import warn_of_types
+from graphdask.io.asked import VERTEX
+from graphdask.io.kept import warn_of_types
 from graphdask.io.outputs import file_output
 from graphdask.io.xml import refuse_many
 

@@ -7,8 +7,6 @@ import sys
 import weakref
 from typing import Any
 
-from graphdask.errors import InputError
-
 _inherited: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -26,6 +24,8 @@ if hasattr(os, "register_at_fork"):
 def refuse_forked(client: Any) -> None:
     """Raise InputError for a client of the process of which this one is a fork: calls would wait for ever."""
     if client in _inherited:
+        from graphdask.errors import InputError  # this module is loaded with graphdask itself
+
         raise InputError(
             f"process {os.getpid()} is a fork of one with an open Dask client, which does not work here; open a client "
             'in this process, close it before the fork, or start processes by multiprocessing.get_context("spawn")'

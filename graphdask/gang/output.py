@@ -34,16 +34,16 @@ from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.io import detect_format
-from graphdask.io._formats import refuse_packed
-from graphdask.io._kept import warn_of_columns, warn_of_lost, warn_of_types
-from graphdask.io._output_paths import output_path
-from graphdask.io._put import special
-from graphdask.io._text_columns import warn_of_column_types
 from graphdask.io.folder import unfinished_name
+from graphdask.io.formats import refuse_packed
+from graphdask.io.kept import warn_of_columns, warn_of_lost, warn_of_types
 from graphdask.io.opening import COMPRESSION_SUFFIXES
+from graphdask.io.output_paths import output_path
 from graphdask.io.outputs import FileOutput, file_output
 from graphdask.io.parts import SUFFIXES, TEXT, Content
+from graphdask.io.put import special
 from graphdask.io.streams import called
+from graphdask.io.text_columns import warn_of_column_types
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.blocks import Share, edge_bytes, refuse_device
 from graphdask.partition.sources import ArraySource, Edges, GeneratedSource

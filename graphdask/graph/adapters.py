@@ -12,7 +12,7 @@ from graphdask.graph.checked import checked_ids, checked_weights
 from graphdask.graph.construct import from_edges, from_edges_with_columns
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
-from graphdask.io._asked import OF_EDGES, OF_VERTICES, VERTEX, asked_columns
+from graphdask.io.asked import OF_EDGES, OF_VERTICES, VERTEX, asked_columns
 from graphdask.partition.conversions import class_of
 from graphdask.partition.ids import VertexIds, check_same_kind, number_vertices
 from graphdask.partition.sources import ChunkSource

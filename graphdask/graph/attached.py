@@ -16,7 +16,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.arrow_tables import arrow_table, plain_values
 from graphdask.graph.attributes import Attributes
 from graphdask.graph.checked import check_ids, check_weights, checked_ids
-from graphdask.io._asked import OF_EDGES, OF_VERTICES, VERTEX
+from graphdask.io.asked import OF_EDGES, OF_VERTICES, VERTEX
 from graphdask.partition.given import given_where_it_is
 from graphdask.partition.ids import check_same_kind
 

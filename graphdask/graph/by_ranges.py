@@ -9,8 +9,8 @@ import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
-from graphdask.io._asked import Asked
-from graphdask.io._columns import Request, checked_columns
+from graphdask.io.asked import Asked
+from graphdask.io.columns import Request, checked_columns
 from graphdask.io.ranges import Ranges, ranges_of
 from graphdask.partition.ids import VertexIds, checked_count
 from graphdask.partition.sources import ChunkSource

@@ -24,8 +24,8 @@ from graphdask.graph.graph import Graph
 from graphdask.graph.placing import Columns, columns_given
 from graphdask.interface.kinds import flag
 from graphdask.io import EdgeList, edges_for_graph
-from graphdask.io._asked import asked_columns
 from graphdask.io.addresses import joined, local_files
+from graphdask.io.asked import asked_columns
 from graphdask.io.estimates import within_memory_of_files
 from graphdask.partition.device_ids import number_on_device
 from graphdask.partition.ids import number_vertices

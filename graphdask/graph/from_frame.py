@@ -11,7 +11,7 @@ from graphdask.graph.attached import attached, table_of_edges
 from graphdask.graph.construct import checked_treatment, from_edges_with_columns
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
-from graphdask.io._asked import OF_EDGES
+from graphdask.io.asked import OF_EDGES
 
 
 def from_frame(

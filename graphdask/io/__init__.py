@@ -15,12 +15,12 @@ from graphdask.display.phases import phase, progress_over
 from graphdask.errors import InputError, shown
 from graphdask.interface.suggest import no_attribute, suggesting
 
-from ._asked import Asked
 from ._dispatch import read_format as _read
-from ._formats import FORMATS, Format, detect_format, format_to_read, refuse_compressed
 from ._spill import slices
-from ._writers import write_edges
+from .asked import Asked
 from .edges import EdgeList
+from .formats import FORMATS, Format, detect_format, format_to_read, refuse_compressed
+from .writers import write_edges
 
 __all__ = [
     "FORMATS",
@@ -138,10 +138,10 @@ def read_edges(
     >>> edges.num_edges  # doctest: +SKIP
     948464
     """
-    from ._asked import asked_columns
     from ._given import Given
     from ._table import Reading
     from .addresses import joined, local_files
+    from .asked import asked_columns
     from .budgets import ARRAYS
     from .estimates import within_memory_of_files
 
@@ -161,7 +161,7 @@ def read_edges(
 
 def _read_edges(path: str | os.PathLike[str], format: str | None, given: Any, reading: Any) -> EdgeList:
     """Read edges as `read_edges` does: what `given` asks for, in the way that `reading` says."""
-    from ._asked import refuse_columns
+    from .asked import refuse_columns
     from .budgets import ARRAYS, NOTHING
     from .estimates import within_memory
     from .folder import is_graph_folder, read_folder
@@ -202,9 +202,9 @@ def edges_for_graph(
 ) -> EdgeList:
     """Read edges as `read_edges` does, for a caller that numbers their vertices: ids of edge lists are int32 where all
     fit."""
-    from ._asked import asked_columns
     from ._given import Given
     from ._table import Reading
+    from .asked import asked_columns
 
     asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     given = Given(weights, directed, ids, columns, comment, delimiter, header, skip_rows, na_values, *asked)

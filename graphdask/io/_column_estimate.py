@@ -1,7 +1,7 @@
 """About how many bytes the columns take that a caller asks of a file, known before any edge is read.
 
 A Parquet file says it in its footer. Columns of native files are mapped and take no memory; those of text are estimated
-by its reader (`_text_columns.py`). If an estimate is in doubt, it is a low one.
+by its reader (`text_columns.py`). If an estimate is in doubt, it is a low one.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ._asked import OF_EDGES, VERTEX, Asked
 from ._parquet_pages import width_of
+from .asked import OF_EDGES, VERTEX, Asked
 from .folder import VERTICES, is_graph_folder, manifest
 
 

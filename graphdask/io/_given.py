@@ -9,9 +9,9 @@ from typing import Any
 from graphdask.errors import InputError, shown
 from graphdask.partition.given import given_sequence
 
-from ._asked import Asked
-from ._columns import Request, check_lines, checked_columns
-from ._formats import Format
+from .asked import Asked
+from .columns import Request, check_lines, checked_columns
+from .formats import Format
 
 _LISTS = ("edgelist", "csv", "temporal")
 _NAMES = (*_LISTS, "parquet", "npz")

@@ -9,10 +9,10 @@ from typing import Any
 
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request
 from ._foreign import foreign
 from ._header import MISSING_WORDS, NUMBER_LIKE, Verdict, decide, find_ends
 from ._lines import COMMENT, LineError, Marker, show, split
+from .columns import Request
 from .opening import Source
 
 HEAD_BYTES = 1 << 18

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request
+from .columns import Request
 
 
 def check_names(names: np.ndarray, what: str, file: Path, request: Request, written_here: bool) -> np.ndarray:

@@ -10,9 +10,9 @@ from typing import Any
 
 from graphdask.errors import FormatError, OverBudget
 
-from ._asked import VERTEX, Asked, picked
 from ._column_estimate import bytes_in
 from ._ipc import of_bytes
+from .asked import VERTEX, Asked, picked
 from .estimates import usable_memory
 
 

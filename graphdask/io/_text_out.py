@@ -14,11 +14,11 @@ import numpy as np
 
 from graphdask.display.phases import phase
 
-from ._asked import beside
-from ._kept import is_text
 from ._layout import TEXT_IDS
-from ._text_columns import as_written
+from .asked import beside
 from .edges import EdgeList
+from .kept import is_text
+from .text_columns import as_written
 
 COMPILED_ROWS = 100_000
 """Rows from which lines are formatted by compiled code: for fewer, loading it takes longer."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphdask.errors import FormatError, InputError, shown
 
-from ._asked import Asked, picked
+from .asked import Asked, picked
 
 KINDS = {
     "boolean": "bool", "int": "int32", "integer": "int32", "short": "int32", "byte": "int32", "long": "int64",
@@ -127,7 +127,7 @@ def texts_of(table: Any, what: str) -> Iterator[tuple[str, str, list[str | None]
     InputError
         For a name or a value with a character that XML cannot hold.
     """
-    from ._kept import NOT_XML
+    from .kept import NOT_XML
 
     for name in [] if table is None else table.column_names:
         kind = kind_of(table.schema.field(name).type)
@@ -153,7 +153,7 @@ def warn_of_xml_types(table: Any, what: str, name: str) -> None:
     same = (pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string())
     others = [field.name for field in table.schema if field.type not in same]
     if others:
-        from ._kept import warn
+        from .kept import warn
 
         warn(f"{name} has no types for the {what} columns {', '.join(others)}: they are read back as numbers or "
              "strings; Parquet and .gdg say their types")  # fmt: skip

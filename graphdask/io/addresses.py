@@ -22,11 +22,11 @@ import numpy as np
 from graphdask.errors import InputError, MissingDependency, WriteError, shown
 from graphdask.partition.ids import check_same_kind
 
-from ._asked import joined_columns, once_each
-from ._formats import detect_format
-from ._secrets import without_secrets
+from .asked import joined_columns, once_each
 from .edges import EdgeList
+from .formats import detect_format
 from .opening import binary
+from .secrets import without_secrets
 from .streams import called, format_of_text, kept_folder
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(://|::)")

@@ -14,9 +14,9 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request
 from ._layout import numbers_above
 from ._table import Reading, read_ragged
+from .columns import Request
 from .edges import EdgeList
 from .opening import Source
 

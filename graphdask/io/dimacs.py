@@ -13,10 +13,10 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
 from ._spill import slices
 from ._table import Reading, line_of_row, read_table
+from .columns import Request, count_infinite
 from .edges import EdgeList, declared_vertices
 from .opening import Source
 

@@ -18,16 +18,16 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskWarning, outside
 
-from ._columns import Chosen, Request, choose, count_infinite, is_number, look_like_times, without_asked_time
 from ._foreign import relation_between, sign_of_an_edge
 from ._header import NUMBER_LIKE
 from ._layout import TEXT_IDS, Layout, look, shown
 from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns, declared_number
 from ._spill import SpilledColumn, release, slices
 from ._table import Reading, line_of_row, read_table
-from ._text_columns import columns_of_text, refuse_beyond_memory
+from .columns import Chosen, Request, choose, count_infinite, is_number, look_like_times, without_asked_time
 from .edges import EdgeList, consecutive_vertices
 from .opening import Source
+from .text_columns import columns_of_text, refuse_beyond_memory
 
 _DECLARED = re.compile(r"Nodes:\s*([0-9][0-9,]*)\s+Edges:\s*([0-9][0-9,]*)", re.IGNORECASE)
 _DIRECTION = re.compile(r"[#%\s]*(un)?directed graph", re.IGNORECASE)

@@ -18,13 +18,13 @@ from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.partition.larger import of_file
 
-from ._asked import Asked
 from ._column_estimate import column_bytes
-from ._formats import format_to_read
 from ._ldbc_names import ldbc_pair
 from ._line_estimate import estimated_lines
+from .asked import Asked
 from .budgets import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from .folder import is_graph_folder, manifest
+from .formats import format_to_read
 from .opening import Source, checked_path
 
 NATIVE, ARCHIVE = 24, 32

@@ -16,13 +16,13 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from . import _put
-from ._asked import VERTEX, Asked, beside, joined_columns, picked, refuse_columns, with_ids
-from ._columns import Request
-from ._formats import FORMATS
+from . import put
 from ._spill import SpilledColumn, release
 from ._table import Reading
+from .asked import VERTEX, Asked, beside, joined_columns, picked, refuse_columns, with_ids
+from .columns import Request
 from .edges import EdgeList, consecutive_vertices
+from .formats import FORMATS
 from .opening import existing_file
 from .parts import SUFFIXES, Content
 
@@ -35,13 +35,13 @@ MOST_BYTES = 1 << 28
 
 def unfinished_name(target: Path, token: str, attempt: int) -> Path:
     """The name beside `target` under which a folder is filled."""
-    return _put.unfinished_name(target, token, attempt)
+    return put.unfinished_name(target, token, attempt)
 
 
 def is_graph_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder that this module reads, or would read if it were whole."""
     folder = Path(path).expanduser()
-    return folder.is_dir() and ((folder / MANIFEST).exists() or _put.UNFINISHED.fullmatch(folder.name) is not None)
+    return folder.is_dir() and ((folder / MANIFEST).exists() or put.UNFINISHED.fullmatch(folder.name) is not None)
 
 
 def part_name(number: int, content: Content) -> str:
@@ -128,7 +128,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
 
 def manifest(folder: Path) -> dict[str, Any]:
     """What a folder says of the graph in it."""
-    if _put.UNFINISHED.fullmatch(folder.name):
+    if put.UNFINISHED.fullmatch(folder.name):
         raise FormatError("this is what a write that did not end has left; delete it and write the graph again", folder)
     file = existing_file(folder / MANIFEST)
     try:

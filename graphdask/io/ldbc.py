@@ -15,12 +15,12 @@ import numpy as np
 from graphdask.display.phases import progress_over
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request, check_lines, count_infinite
 from ._layout import numbers_above
 from ._ldbc_names import ldbc_pair
 from ._lines import ID, SKIP, VALUE, Columns
 from ._spill import slices
 from ._table import Reading, line_of_row, read_table
+from .columns import Request, check_lines, count_infinite
 from .edges import EdgeList
 from .opening import COMPRESSION_SUFFIXES, Source
 

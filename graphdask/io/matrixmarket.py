@@ -16,11 +16,11 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError, Unsupported
 
-from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
 from ._numbered_out import largest_vertex
 from ._table import Reading, line_of_row, read_table
 from .adjlist import one_direction
+from .columns import Request, count_infinite
 from .edges import EdgeList, declared_vertices
 from .opening import Source
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._columns import Request
 from ._table import Reading, read_ragged
 from .adjlist import one_direction
+from .columns import Request
 from .edges import EdgeList
 from .opening import Source
 

@@ -29,11 +29,11 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._asked import VERTEX, Asked, picked, with_ids
-from ._columns import Request
 from ._ipc import as_bytes, of_bytes
 from ._pages import CheckedMap, Checksums, PageChecks, pages_of
 from ._table import string_array
+from .asked import VERTEX, Asked, picked, with_ids
+from .columns import Request
 from .edges import EdgeList, stated_vertices
 from .opening import existing_file, reading
 

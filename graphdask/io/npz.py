@@ -17,11 +17,11 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError
 
-from ._columns import Request, count_infinite
 from ._missing_names import check_names, check_numbers
 from ._table import string_array
 from .adjlist import one_direction
 from .budgets import budget
+from .columns import Request, count_infinite
 from .edges import EdgeList, consecutive_vertices
 from .opening import existing_file
 from .parquet import checked_ids, checked_numbers

@@ -20,9 +20,9 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError, InputError, shown
 
-from ._os_errors import readable_read as reading
-from ._os_errors import unreadable
 from .budgets import budget
+from .os_errors import readable_read as reading
+from .os_errors import unreadable
 
 COMPRESSION_SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2"}
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}

@@ -28,9 +28,9 @@ from typing import IO, Any
 
 from graphdask.errors import InputError, OutputExists
 
-from ._os_errors import SMALLER, readable_read, readable_write, unreadable, unwritable
-from ._output_paths import check_parent, checked_flag, followed, kind_of, output_path
-from ._put import (
+from .os_errors import SMALLER, readable_read, readable_write, unreadable, unwritable
+from .output_paths import check_parent, checked_flag, followed, kind_of, output_path
+from .put import (
     UNFINISHED,
     Opener,
     descriptor,

@@ -18,15 +18,15 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskError, InputError
 from graphdask.io.tuning import FILES
 
-from ._asked import Asked, beside, picked
-from ._columns import Chosen, Request, choose, count_infinite, without_asked_time
 from ._missing_names import check_names, check_numbers
 from ._parquet_pages import Pages, check_columns, check_pages
 from ._spill import NotKept, SpilledColumn
 from ._stated_columns import read_stated, restored, stated
 from ._table import Reading, string_array
 from ._text_out import table_of
+from .asked import Asked, beside, picked
 from .budgets import budget
+from .columns import Chosen, Request, choose, count_infinite, without_asked_time
 from .edges import EdgeList, stated_vertices
 from .opening import existing_file
 

@@ -21,12 +21,12 @@ import numpy as np
 
 from graphdask.partition.ids import VertexIds
 
-from ._asked import beside
-from ._kept import refuse_names
 from ._pages import Checksums, Summed
-from ._text_columns import as_written
 from ._text_out import csv_header, edgelist_header, vertices_line, with_direction, write_lines
+from .asked import beside
 from .edges import EdgeList
+from .kept import refuse_names
+from .text_columns import as_written
 
 SUFFIXES = {"edgelist": ".txt", "csv": ".csv", "parquet": ".parquet", "npz": ".npz", "native": ".gdg"}
 """The formats that are written in parts, and how their parts' names end."""
@@ -298,7 +298,7 @@ class _WholePart(PartFile):
 
             edges.edge_columns = pa.concat_tables([self.content.edge_columns, *(block[3] for block in self._blocks)])
         if self.content.vertex_columns is not None:
-            from ._asked import with_ids
+            from .asked import with_ids
 
             edges.vertex_columns = with_ids(self.content.vertex_columns, ids.values)
         if self.content.format == "npz":

@@ -20,14 +20,14 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskError, InputError, MissingDependency, shown
 from graphdask.io.tuning import FILES
 
-from ._asked import VERTEX, Asked, joined_columns, picked, refuse_columns, with_ids
-from ._columns import Request
-from ._formats import FORMATS as KNOWN
-from ._formats import detect_format
 from ._pages import PAGE, pages_of
 from ._range_columns import check_rows, native_columns, parquet_columns
 from .addresses import given_address, without_secrets
+from .asked import VERTEX, Asked, joined_columns, picked, refuse_columns, with_ids
+from .columns import Request
 from .folder import MANIFEST, VERTICES, checked_record
+from .formats import FORMATS as KNOWN
+from .formats import detect_format
 
 FORMATS = ("parquet", "native")
 PAGE_ROWS = PAGE // 4

@@ -12,8 +12,8 @@ from typing import Any
 
 from graphdask.errors import InputError, OutputExists
 
-from ._os_errors import readable_write, unwritable
-from ._output_paths import followed, output_path
+from .os_errors import readable_write, unwritable
+from .output_paths import followed, output_path
 from .outputs import FileOutput, file_output
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from graphdask.errors import InputError, MissingDependency, OutputExists, Unsupported, WriteError, shown
 
-from ._secrets import without_secrets
 from .addresses import PIECE, given_address
+from .secrets import without_secrets
 from .streams import called, kept_folder
 
 

@@ -92,7 +92,7 @@ def _native(path: Path) -> Stated | None:
 def _parquet(path: Path) -> Stated | None:
     from pyarrow import parquet
 
-    from ._columns import Request
+    from .columns import Request
     from .parquet import choose_of, stated_of
 
     footer = parquet.read_metadata(path)

@@ -18,9 +18,9 @@ from graphdask.errors import NAMES, FormatError, InputError, OverBudget, Unsuppo
 from graphdask.io.tuning import FILES
 from graphdask.partition.larger import STANDARD_INPUT
 
-from ._formats import FORMATS
 from .budgets import PerEdge
 from .estimates import refuse_too_many
+from .formats import FORMATS
 from .opening import LINE_COPIES, MOST_HEAD, Source, binary
 
 READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs", "gexf", "graphml")

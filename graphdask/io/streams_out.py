@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import IO
 
-from ._writers import text_writer
 from .edges import EdgeList
 from .streams import WRITES, stream_format
+from .writers import text_writer
 
 
 def write_stream(edges: EdgeList, stream: IO[bytes], format: str) -> None:

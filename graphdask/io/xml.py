@@ -10,10 +10,10 @@ import numpy as np
 
 from graphdask.errors import Unsupported
 
-from ._asked import VERTEX
-from ._kept import is_text
 from ._xml_columns import texts_of
+from .asked import VERTEX
 from .edges import EdgeList
+from .kept import is_text
 
 MAX_EDGES = 1_000_000
 CARRIAGE_RETURN = {"\r": "&#13;"}

@@ -17,9 +17,9 @@ import numpy as np
 
 from graphdask.errors import FormatError
 
-from ._asked import with_ids
-from ._columns import TIME_NAMES, WEIGHT_NAMES, Request, count_infinite
 from ._xml_columns import Attributes
+from .asked import with_ids
+from .columns import TIME_NAMES, WEIGHT_NAMES, Request, count_infinite
 from .edges import EdgeList
 from .opening import Source
 

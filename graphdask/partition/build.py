@@ -168,7 +168,7 @@ def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_
             f"and rank {comm.rank} ({backend.description}) may use {free / 2**30:.1f} GiB; "
             f"use more workers, or raise the setting graphdask.memory-fraction"
         )
-    announce(comm.rank, "partitioning", needed)
+    announce(comm.rank, comm.size, "partitioning", needed)
 
 
 def balanced_ranges(comm: Communicator, backend: Backend, src: Array, dst: Array, n: int) -> np.ndarray:

@@ -18,8 +18,8 @@ from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.program._beginning import hold_states
 from graphdask.program._loop import go_on
-from graphdask.program._state import ProgramState
 from graphdask.program.aggregates import write_values
+from graphdask.program.state import ProgramState
 
 AGGREGATE = "aggregate "
 """Before the name of an aggregate among the numbers of a state."""

@@ -34,8 +34,6 @@ from graphdask.program._judged import Judged, is_judged
 from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._resuming import ResumableProgram
-from graphdask.program._row_sums import CHUNK, Layout, Sums
-from graphdask.program._state import ProgramState
 from graphdask.program._team import go_on_together, go_together, memory_of_team, team_of
 from graphdask.program.aggregates import Known, clear_sums, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
@@ -43,6 +41,8 @@ from graphdask.program.ending import ending_of
 from graphdask.program.failures import ended, error_of
 from graphdask.program.glue import written
 from graphdask.program.result import ProgramResult
+from graphdask.program.row_sums import CHUNK, Layout, Sums
+from graphdask.program.state import ProgramState
 
 AT = COUNTS.place
 

@@ -21,11 +21,11 @@ import numpy as np
 from graphdask.device.backend import get_backend
 from graphdask.engine.loop import RankContext, Superstep
 from graphdask.errors import InputError, OutputExists
-from graphdask.io._os_errors import SMALLER
-from graphdask.io._put import UNFINISHED, exists, new_name, put_file, put_folder
 from graphdask.io.folder import MANIFEST, VERTICES, part_name, write_manifest
+from graphdask.io.os_errors import SMALLER
 from graphdask.io.outputs import NOTHING, UNCHANGED, readable_write
 from graphdask.io.parts import Content, join_parts, open_part, part_bytes
+from graphdask.io.put import UNFINISHED, exists, new_name, put_file, put_folder
 from graphdask.partition.blocks import Share, to_host
 from graphdask.partition.part import Part
 from graphdask.partition.sources import Edges

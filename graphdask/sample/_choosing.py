@@ -13,7 +13,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.neighbors.redrawn_pack import Redrawn
-from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample.beyond_memory import refuse_beyond_memory
 from graphdask.sample.tuning import SAMPLE
 
 
@@ -140,7 +140,7 @@ class Chooser:
     floating: bool
     failure: Array
     redraws: int = 0
-    """What kernels call the method (`graphdask.sample._fanouts.METHODS`), where it is one that draws again until a
+    """What kernels call the method (`graphdask.sample.fanouts.METHODS`), where it is one that draws again until a
     candidate is new."""
 
     def allocate(self, choices: Choices) -> ChosenRows:

@@ -20,15 +20,15 @@ from graphdask.kernels.neighbors.steps_pack import StepEdges
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.program.translated import Translated
-from graphdask.sample import _fanouts
+from graphdask.sample import fanouts
 from graphdask.sample._choosing import Choices, Chooser, Found, choose, empty_counts, launches
 from graphdask.sample._columns_read import columns_of
-from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._items import Chosen, Items, Numbers
 from graphdask.sample._kept_biases import DRAW_EDGE, aliased, layered, summed
-from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, pays, sums_of
+from graphdask.sample.fanouts import REDRAWN
+from graphdask.sample.methods import Method
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.tuning import SAMPLE
 
@@ -174,7 +174,7 @@ class Expander:
         self.checked, failure = False, self.failure(name)
         floating = name in self.functions and self.functions[name].result == "float"
         redrawn = name == "edge_bias" and self.method.name in REDRAWN
-        redraws = _fanouts.METHODS.index(self.method.name) if redrawn else 0
+        redraws = fanouts.METHODS.index(self.method.name) if redrawn else 0
         return Chooser(self.env, self.options.name, self.seed, what, step, floating, failure, redraws)
 
     def failed(self) -> list[int]:

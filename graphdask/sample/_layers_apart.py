@@ -15,9 +15,9 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages
 from graphdask.partition.part import Part
-from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._items import Items
-from graphdask.sample._remote_lookup import RemoteLookup
+from graphdask.sample.beyond_memory import refuse_beyond_memory
+from graphdask.sample.remote_lookup import RemoteLookup
 from graphdask.sample.tuning import SAMPLE
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._remote_lookup import RemoteLookup, ragged
+from graphdask.sample.beyond_memory import refuse_beyond_memory
+from graphdask.sample.remote_lookup import RemoteLookup, ragged
 
 OF_NEAR = 8
 """Times a vertex number, of an edge of such a row that is sent: its place, and it as it is read, sent and received."""

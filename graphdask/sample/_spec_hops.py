@@ -18,9 +18,9 @@ from graphdask.kernels.functions.functions_hops_pack import FunctionHops
 from graphdask.kernels.neighbors.hops_pack import PlacedHops
 from graphdask.partition.part import Part
 from graphdask.sample._expand import Expander
-from graphdask.sample._fanouts import FEW
 from graphdask.sample._spec_walks import HOW, TRIED
 from graphdask.sample._together import drawn_together, shape_of
+from graphdask.sample.fanouts import FEW
 
 WAYS = ("uniform", "inverse", "rejection", "alias")
 """To draw edges."""

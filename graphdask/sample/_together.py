@@ -23,7 +23,7 @@ from graphdask.kernels.neighbors.hops_pack import NeighborHops, PlacedHops
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
-from graphdask.sample._fanouts import BITS, FEW, Fanouts
+from graphdask.sample.fanouts import BITS, FEW, Fanouts
 from graphdask.sample.tuning import SAMPLE
 
 MOST_HOPS, MOST_DRAWN = 8, 255

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from graphdask.algorithms._lengths import checked_lengths
+from graphdask.algorithms.lengths import checked_lengths
 from graphdask.device.backend import Array
 from graphdask.device.counting import any_set
 from graphdask.engine.loop import Environment

@@ -17,7 +17,7 @@ from graphdask.kernels.neighbors.marked_pack import MarkedDraws
 from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
 from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 from graphdask.partition.part import Csr
-from graphdask.sample._fanouts import FEW, METHODS, Fanouts
+from graphdask.sample.fanouts import FEW, METHODS, Fanouts
 
 
 def _marked(sampler: Fanouts[Any], env: Environment, fanout: int) -> bool:

@@ -27,9 +27,9 @@ from graphdask.kernels.walks.frontier_pack import FrontierDraws
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.sample._taken import Taken, in_turn
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, checked_placement, numbered, owners, routed, sampled
+from graphdask.sample.taken import Taken, in_turn
 from graphdask.sample.walkers import checked_length, is_whole, launches
 
 

@@ -23,8 +23,8 @@ from graphdask.interface.kinds import checked_seed, choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array, given_sequence, plain_numbers
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
+from graphdask.sample.fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, checked_edge_rows, drawn, numbered, sampled
 from graphdask.sample.traversal import Traversal

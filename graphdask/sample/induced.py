@@ -14,8 +14,8 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
 from graphdask.kernels.neighbors.induced_pack import InducedEdges
 from graphdask.partition.part import Part
-from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import edge_rows
+from graphdask.sample.beyond_memory import refuse_beyond_memory
 from graphdask.sample.traversal import Traversal, TraversalState
 
 ITEMS = 1 << 16

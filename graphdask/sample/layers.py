@@ -28,11 +28,11 @@ from graphdask.interface.kinds import checked_seed, choice
 from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import degrees_of_slots
-from graphdask.sample._fanouts import METHODS
+from graphdask.sample.beyond_memory import refuse_beyond_memory
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.drawing import draw_kept, draw_successively, launch_kept, loads_of
+from graphdask.sample.fanouts import METHODS
 from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, numbered, owners, routed, sampled

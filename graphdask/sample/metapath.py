@@ -25,10 +25,10 @@ from graphdask.interface.kinds import checked_seed
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_sequence
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._arcs import arcs_memory, arcs_of
-from graphdask.sample._taken import Taken
+from graphdask.sample.arcs import arcs_memory, arcs_of
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
+from graphdask.sample.taken import Taken
 from graphdask.sample.typed import typed_ids
 from graphdask.sample.walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.walks import FirstOrder, Rows

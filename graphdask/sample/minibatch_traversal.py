@@ -22,9 +22,9 @@ from graphdask.engine.loop import Environment, Messages
 from graphdask.kernels.neighbors.neighborhoods_pack import DONE, NeighborhoodDraws
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
-from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._fanouts import FEW
 from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
+from graphdask.sample.beyond_memory import refuse_beyond_memory
+from graphdask.sample.fanouts import FEW
 from graphdask.sample.traversal import NumberedTraversal, TraversalState
 from graphdask.sample.tuning import SAMPLE
 

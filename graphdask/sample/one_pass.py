@@ -26,9 +26,9 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
-from graphdask.sample._taken import Taken
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, numbered, sampled
+from graphdask.sample.taken import Taken
 from graphdask.sample.traversal import ids_of_slots
 
 TOP = 2**64 - 1

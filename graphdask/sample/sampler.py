@@ -80,7 +80,7 @@ class Sampler(Primitive[S]):
         """Raise InputError where the weights of a graph are none to sample by, given what is known of all of them."""
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Any:
-        """The edges of its samples, graphdask.sample._taken.Taken; those here begin with instance `first`."""
+        """The edges of its samples, graphdask.sample.taken.Taken; those here begin with instance `first`."""
         raise AssertionError(f"samples of {self.name} are no edges")
 
     def prepare(self, part: Part, env: Environment) -> None:

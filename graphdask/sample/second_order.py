@@ -26,7 +26,7 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.second_order_pack import FactorRows, PartSecondWalks, WholeSecondWalks
 from graphdask.partition.part import Part
-from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
+from graphdask.sample.arcs import arc_types, arcs_memory, arcs_of
 from graphdask.sample.biases import checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts

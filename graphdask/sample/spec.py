@@ -22,8 +22,8 @@ from graphdask.partition.given import given_sequence
 from graphdask.program.columns import Columns
 from graphdask.program.translate import translate
 from graphdask.program.translated import Translated
-from graphdask.sample._fanouts import REDRAWN
-from graphdask.sample._methods import DISTINCT, METHODS, known_bound
+from graphdask.sample.fanouts import REDRAWN
+from graphdask.sample.methods import DISTINCT, METHODS, known_bound
 
 MOST_TRIED = (1 << 24) - 1
 """Neighbours that are drawn with `edge_bound`, or again until they are new, at most: trials are counted in 32 bits."""

@@ -28,13 +28,13 @@ from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander
 from graphdask.sample._items import Items
 from graphdask.sample._layers_apart import layer_step
-from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
 from graphdask.sample._spec_hops import Drawn, drawn, samples_neighbors
 from graphdask.sample._spec_pools import walked, walks_over_pools
 from graphdask.sample._spec_state import SpecState, count_of, woven
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
+from graphdask.sample.methods import method_of
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 from graphdask.sample.spec import Spec

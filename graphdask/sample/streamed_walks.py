@@ -21,7 +21,7 @@ from graphdask.errors import OverBudget
 from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.walks.walk_pack import StreamedWalks
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._arcs import STEP, arc_types
+from graphdask.sample.arcs import STEP, arc_types
 from graphdask.sample.streamed import (
     PREPARING,
     HostRows,

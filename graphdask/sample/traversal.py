@@ -28,14 +28,14 @@ from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
-from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import biased_rows, edge_rows
-from graphdask.sample._fanouts import FEW, Fanouts
-from graphdask.sample._taken import Taken, listed
 from graphdask.sample._together import Numbered, neighbors_together
+from graphdask.sample.beyond_memory import refuse_beyond_memory
 from graphdask.sample.drawing import draw_kept, draw_successively, loads_of
+from graphdask.sample.fanouts import FEW, Fanouts
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
+from graphdask.sample.taken import Taken, listed
 from graphdask.sample.tuning import SAMPLE
 
 CHUNK = 1 << 22

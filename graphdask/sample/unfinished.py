@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError
-from graphdask.io._put import UNFINISHED, exists, new_name
 from graphdask.io.outputs import FolderOutput, readable_write
+from graphdask.io.put import UNFINISHED, exists, new_name
 from graphdask.sample.result import EDGES
 
 ENDING = ".unfinished"

@@ -27,12 +27,12 @@ from graphdask.graph.graph import Graph
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part, WeightFacts
 from graphdask.partition.vertex_map import VertexMap, index_dtype
-from graphdask.sample._arcs import STEP
-from graphdask.sample._taken import Taken, in_turn
+from graphdask.sample.arcs import STEP
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, owners, routed
 from graphdask.sample.starts import Starts
+from graphdask.sample.taken import Taken, in_turn
 from graphdask.sample.tuning import SAMPLE
 
 MOST_STEPS = 2**31 - 64

@@ -24,7 +24,7 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.walk_pack import MovingRows, PartWalks, WholeWalks
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
+from graphdask.sample.arcs import arc_types, arcs_memory, arcs_of
 from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
@@ -58,7 +58,7 @@ class Rows:
     degrees: Array
     """Of each slot, int64; of shape (1,) where nobody asks."""
     arcs: Array | None = None
-    """Edges beside their rows (graphdask.sample._arcs), where these are asked for."""
+    """Edges beside their rows (graphdask.sample.arcs), where these are asked for."""
     pack: Any = None
     """The pack of a sampler's kernels, once it has been made."""
 

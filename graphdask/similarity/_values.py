@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import greatest_of, whole_weights
+from graphdask.algorithms.communities import greatest_of, whole_weights
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.similarity.two_hops_pack import UNIT

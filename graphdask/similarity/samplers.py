@@ -1,7 +1,7 @@
 """Similarity of given pairs, and of all pairs that share a neighbour or the best of them.
 
 A given pair is compared at the owner of the end that has more neighbours, to which the row of the other end is sent.
-Pairs that share a neighbour are listed source by source (graphdask.similarity._two_hops), a batch a superstep; only
+Pairs that share a neighbour are listed source by source (graphdask.similarity.two_hops), a batch a superstep; only
 those are listed that can be among the best.
 """
 
@@ -20,12 +20,12 @@ from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import Sampler
-from graphdask.similarity._listed import Listed
-from graphdask.similarity._measures import best_first, score, taken, top
-from graphdask.similarity._sets import Placed, Sets, Shared, known_of, shared
-from graphdask.similarity._two_hops import TwoHops
+from graphdask.similarity.listed import Listed
+from graphdask.similarity.measures import best_first, score, taken, top
 from graphdask.similarity.result import SimilarityResult
+from graphdask.similarity.sets import Placed, Sets, Shared, known_of, shared
 from graphdask.similarity.tuning import SIMILARITY
+from graphdask.similarity.two_hops import TwoHops
 from graphdask.subgraphs.selected import own_rows
 
 LOOKED_AT = 1 << 20

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._by_weight import checked_weight
-from graphdask.algorithms._lengths import fit_weights
+from graphdask.algorithms.by_weight import checked_weight
+from graphdask.algorithms.lengths import fit_weights
 from graphdask.device.arrays import is_array
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
@@ -23,7 +23,7 @@ from graphdask.partition.given import given_array, given_sequence
 from graphdask.sample.sampler import sampled
 from graphdask.similarity.result import SimilarityResult
 from graphdask.similarity.samplers import OfPairs, WithinTwoHops
-from graphdask.subgraphs._given import given_sets
+from graphdask.subgraphs.given import given_sets
 
 
 def _similar(

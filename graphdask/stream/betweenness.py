@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation

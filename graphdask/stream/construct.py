@@ -33,9 +33,9 @@ from graphdask.display.notebook import is_watched
 from graphdask.display.phases import OF_GRAPH, part_of, phase, progress_over
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph.graph import Graph
-from graphdask.io._kept import warn_of_columns, warn_of_types
 from graphdask.io.addresses import local_file
 from graphdask.io.estimates import estimated_edges
+from graphdask.io.kept import warn_of_columns, warn_of_types
 from graphdask.io.outputs import file_output
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.given import given_array

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Inbox, Messages

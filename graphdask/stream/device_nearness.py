@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from graphdask.algorithms._nearness import SUMS, Nearness
+from graphdask.algorithms.nearness import SUMS, Nearness
 from graphdask.partition.part import Part
 from graphdask.stream.device_betweenness import DeviceBetweenness, device_bytes, pieces_bytes
 from graphdask.stream.device_chunked_rows import device_chunks_bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from graphdask.algorithms._weighted_nearness import WeightedNearness
+from graphdask.algorithms.weighted_nearness import WeightedNearness
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device_chunked_rows import device_chunks_bytes, most_edges
 from graphdask.stream.device_runs import Run

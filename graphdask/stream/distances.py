@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import Unsupported

@@ -1,6 +1,6 @@
 """Independent sets and colourings over a store: vertices get the smallest values that their earlier neighbours leave.
 
-The order is that of `graphdask.algorithms._drawn_order`, and both algorithms are sequential along it, so the answer is
+The order is that of `graphdask.algorithms.drawn_order`, and both algorithms are sequential along it, so the answer is
 the same as in memory. A colour is such a value. For a set, values are 0 and 1, and vertices of the value 0 are members.
 
 Values of all vertices are in memory. A pass over the edges stores the earlier neighbours of as many vertices as fit in
@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._drawn_order import drawn_of
 from graphdask.algorithms.coloring import GreedyColoring
+from graphdask.algorithms.drawn_order import drawn_of
 from graphdask.algorithms.independent_set import IndependentSet
 from graphdask.engine.loop import RankResult
 from graphdask.engine.violation import Violation

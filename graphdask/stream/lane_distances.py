@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive

@@ -1,7 +1,7 @@
 """Modularity of given communities over a store: one pass over the edges, or two if weights have to be rounded first.
 
 Labels and the sums of the weights at each label are in memory. Weights are whole numbers, as
-`graphdask.algorithms._communities` makes them, so that the sums are exact in any order, and the answer is the same as
+`graphdask.algorithms.communities` makes them, so that the sums are exact in any order, and the answer is the same as
 in memory.
 
 The proof: as `graphdask.verify.modularity` describes; the sums are those of the weights as they are, in float64.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import add_up, modularity_of, shift_of, whole_weights
+from graphdask.algorithms.communities import add_up, modularity_of, shift_of, whole_weights
 from graphdask.algorithms.modularity import Modularity
 from graphdask.engine.loop import RankResult
 from graphdask.engine.violation import Violation

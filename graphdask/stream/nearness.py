@@ -2,7 +2,7 @@
 
 The searches are those of `graphdask.stream.betweenness` on the way forward: 64 sources at a time go through the chunks
 of in-edges, once a level. No paths are counted, and a level is dropped as soon as it is added to the sums
-(`graphdask.algorithms._nearness`). So a vertex takes the same memory for any number of sources, and the sums are whole
+(`graphdask.algorithms.nearness`). So a vertex takes the same memory for any number of sources, and the sums are whole
 numbers, whose bits are those in memory.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
-from graphdask.algorithms._nearness import SUMS, Nearness
+from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.nearness import SUMS, Nearness
 from graphdask.device.backend import Array
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult

@@ -5,7 +5,7 @@ may add nothing to a distance, labels are distances, and parents are found from 
 (`graphdask.stream.distances`). Labels only fall, and at the end no edge can relax. So distances are those of `sssp` in
 memory (its Notes), whatever the order of chunks. A vertex whose distance falls relaxes all its edges again, so that its
 final distance is offered over each of them; hence the parents are the same too (`graphdask.algorithms.sssp`,
-`_shortest_tree`).
+`shortest_tree`).
 
 A superstep is a sweep over the own chunks with active rows. Labels that fell at vertices of other ranks are sent to
 their owners, which keep the lower label. Sweeps go on when all labels have been sent.
@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive

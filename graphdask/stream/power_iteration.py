@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._power_iteration import PowerIteration
+from graphdask.algorithms.power_iteration import PowerIteration
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation
 from graphdask.partition.part import Csr

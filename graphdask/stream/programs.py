@@ -26,8 +26,8 @@ from graphdask.engine.loop import Environment, Messages, RankContext, RankResult
 from graphdask.engine.violation import Violation
 from graphdask.errors import OverBudget, Unsupported
 from graphdask.partition.part import Csr, Part
-from graphdask.program._state import ProgramState
 from graphdask.program.primitive import VertexProgram
+from graphdask.program.state import ProgramState
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes
 from graphdask.stream.format import mib_up
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.targets import stopped_at

@@ -16,14 +16,14 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.compiling import clock
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample.beyond_memory import refuse_beyond_memory
 from graphdask.sample.streamed import record
 from graphdask.stream.hops import pieces_of
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared_store import StreamedPart
-from graphdask.subgraphs._reached import neighbours_of
-from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.hops import Hops
+from graphdask.subgraphs.reached import neighbours_of
+from graphdask.subgraphs.rows import places_in, row_blocks
 from graphdask.subgraphs.selected import Selected, set_keys, with_edge_columns
 
 

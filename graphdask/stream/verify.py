@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._nearness import Nearness
-from graphdask.algorithms._power_iteration import PowerIteration
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_nearness import WeightedNearness
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.nearness import Nearness
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
+from graphdask.algorithms.power_iteration import PowerIteration
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask.algorithms.weighted_nearness import WeightedNearness
 from graphdask.comm.single import SingleCommunicator
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive

@@ -19,7 +19,7 @@ from graphdask.engine.loop import INDEX
 from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.common.queues_pack import QueueEntries
 from graphdask.partition.part import Csr
-from graphdask.sample._arcs import STEP
+from graphdask.sample.arcs import STEP
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
 from graphdask.sample.tuning import SAMPLE

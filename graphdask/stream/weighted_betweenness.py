@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._undefined_paths import lies_beyond, waits_in_vain
-from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.algorithms.undefined_paths import lies_beyond, waits_in_vain
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask.algorithms.weighted_paths import PathCounts, WeightedPathsState
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.lane_search import Level

@@ -1,7 +1,7 @@
 """Closeness and harmonic centrality by weight over a store, and their proof.
 
 Distances from several sources fall together (`graphdask.stream.lane_distances`), as many as the memory holds, and are
-added to the sums one after the other (`graphdask.algorithms._weighted_nearness`). So the bits are those in memory.
+added to the sums one after the other (`graphdask.algorithms.weighted_nearness`). So the bits are those in memory.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._weighted_nearness import SUMS, WeightedNearness
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.algorithms.weighted_nearness import SUMS, WeightedNearness
 from graphdask.device.backend import Array
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import Environment, RankContext, RankResult

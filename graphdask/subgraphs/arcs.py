@@ -17,8 +17,8 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.partition.neighbours import distinct_blocks
 from graphdask.partition.part import Part
-from graphdask.sample._remote_lookup import RemoteLookup, ragged
-from graphdask.subgraphs._rows import places_in
+from graphdask.sample.remote_lookup import RemoteLookup, ragged
+from graphdask.subgraphs.rows import places_in
 from graphdask.subgraphs.selected import set_keys
 
 BATCH = 1 << 20

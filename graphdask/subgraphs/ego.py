@@ -18,7 +18,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import whole
 from graphdask.interface.parameters import documented
 from graphdask.sample.sampler import drawn, numbered, sampled
-from graphdask.subgraphs._given import check_edge_rows, given_sets, same_members
+from graphdask.subgraphs.given import check_edge_rows, given_sets, same_members
 from graphdask.subgraphs.hops import Hops
 from graphdask.subgraphs.result import HopsResult, SubgraphResult
 from graphdask.subgraphs.selected import Selected

@@ -1,7 +1,7 @@
 """Vertices within some hops of each source: searches from many sources at once, over pairs of source and vertex.
 
 State: the pairs that the owner of each vertex has reached, as sorted numbers, one array for each hop. A superstep takes
-in the pairs that arrived, leaves out those that were reached before (`_reached`), and sends the neighbours of the
+in the pairs that arrived, leaves out those that were reached before (`reached`), and sends the neighbours of the
 others to their owners. A pair is reached at the first hop that can reach it, whatever the order of messages.
 """
 
@@ -23,8 +23,8 @@ from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample.sampler import Sampler, owners, routed, sampled
-from graphdask.subgraphs._given import given_sets
-from graphdask.subgraphs._reached import MarkedPairs, SortedPairs, fits, neighbours_of, reached_pairs, split
+from graphdask.subgraphs.given import given_sets
+from graphdask.subgraphs.reached import MarkedPairs, SortedPairs, fits, neighbours_of, reached_pairs, split
 from graphdask.subgraphs.result import HopsResult
 from graphdask.subgraphs.selected import own_rows, refuse_keys_beyond, words_of
 

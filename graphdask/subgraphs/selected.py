@@ -22,9 +22,9 @@ from graphdask.kernels.subgraphs.selected_pack import SelectedEdges
 from graphdask.partition.ghosts import known_slots
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
-from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._taken import Taken
+from graphdask.sample.beyond_memory import refuse_beyond_memory
 from graphdask.sample.sampler import Sampler
+from graphdask.sample.taken import Taken
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.subgraphs.result import SubgraphResult
 from graphdask.subgraphs.tuning import SUBGRAPHS

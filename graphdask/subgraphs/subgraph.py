@@ -14,7 +14,7 @@ from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import Own, whole
 from graphdask.interface.parameters import documented
 from graphdask.sample.sampler import numbered, sampled
-from graphdask.subgraphs._given import ascending, check_edge_rows, given_sets, same_members
+from graphdask.subgraphs.given import ascending, check_edge_rows, given_sets, same_members
 from graphdask.subgraphs.result import SubgraphResult
 from graphdask.subgraphs.selected import Selected
 

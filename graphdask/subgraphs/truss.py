@@ -28,10 +28,10 @@ from graphdask.partition.part import Part
 from graphdask.partition.tuning import PARTITION
 from graphdask.sample.sampler import numbered, sampled
 from graphdask.sample.traversal import ids_of_slots
-from graphdask.subgraphs._rows import places_in
 from graphdask.subgraphs._support import supports
 from graphdask.subgraphs.arcs import BATCH, Arcs
 from graphdask.subgraphs.result import SubgraphResult
+from graphdask.subgraphs.rows import places_in
 from graphdask.subgraphs.selected import Selected, with_edge_columns
 
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.device.backend import Array
 from graphdask.device.counting import any_set
 from graphdask.engine.lane_search import Level

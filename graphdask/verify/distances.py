@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._nearness import Nearness
 from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.nearness import Nearness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all

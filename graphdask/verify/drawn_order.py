@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms._drawn_order import DrawnOrder
 from graphdask.algorithms.coloring import GreedyColoring
+from graphdask.algorithms.drawn_order import DrawnOrder
 from graphdask.algorithms.independent_set import IndependentSet
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import BetweennessState
-from graphdask.algorithms._edge_ends import EdgeEnds, like_before
-from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_paths import WeightedPathsState, simple_edges
+from graphdask.algorithms.betweenness_state import BetweennessState
+from graphdask.algorithms.edge_ends import EdgeEnds, like_before
+from graphdask.algorithms.over_edges import EdgeBetweenness, WeightedEdgeBetweenness
+from graphdask.algorithms.shortest_tree import unreached
+from graphdask.algorithms.weighted_paths import WeightedPathsState, simple_edges
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.lane_search import Level

@@ -18,8 +18,8 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import owners, routed
-from graphdask.subgraphs._rows import places_in
 from graphdask.subgraphs.hops import Hops
+from graphdask.subgraphs.rows import places_in
 from graphdask.subgraphs.selected import own_rows
 from graphdask.verify.table import verifies
 

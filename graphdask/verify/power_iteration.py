@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._power_iteration import PowerIteration
 from graphdask.algorithms.eigenvector import EigenvectorCentrality
 from graphdask.algorithms.katz import KatzCentrality
 from graphdask.algorithms.link_analysis import Hits
+from graphdask.algorithms.power_iteration import PowerIteration
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all

@@ -26,12 +26,12 @@ from graphdask.engine.owners import sum_at
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import routed
-from graphdask.similarity._listed import Listed
-from graphdask.similarity._measures import best_first, score
-from graphdask.similarity._sets import Placed, Sets, Shared, known_of, shared, shared_otherwise
-from graphdask.similarity._two_hops import TwoHops
+from graphdask.similarity.listed import Listed
+from graphdask.similarity.measures import best_first, score
 from graphdask.similarity.samplers import OfPairs, WithinTwoHops
-from graphdask.subgraphs._rows import places_in
+from graphdask.similarity.sets import Placed, Sets, Shared, known_of, shared, shared_otherwise
+from graphdask.similarity.two_hops import TwoHops
+from graphdask.subgraphs.rows import places_in
 from graphdask.subgraphs.selected import own_rows, set_keys
 from graphdask.verify.subgraphs import first_edge
 from graphdask.verify.table import verifies

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms._lightest import Contraction
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.lightest import Contraction
 from graphdask.algorithms.spanning_forest import SpanningForest
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive

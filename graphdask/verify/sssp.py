@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import level_part, unreached, weights_of
 from graphdask.algorithms.bfs import SearchFrom
+from graphdask.algorithms.shortest_tree import level_part, unreached, weights_of
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.device.counting import any_set

@@ -21,7 +21,7 @@ from graphdask.engine.violation import Violation
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Part
 from graphdask.sample.traversal import ids_of_slots
-from graphdask.subgraphs._rows import places_in, row_blocks
+from graphdask.subgraphs.rows import places_in, row_blocks
 from graphdask.subgraphs.selected import Selected, own_rows, set_keys
 from graphdask.verify.table import verifies
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask.algorithms.weighted_paths import PathCounts, WeightedPathsState
 from graphdask.device.backend import Array
 from graphdask.engine.lane_search import Level
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult

@@ -9,9 +9,9 @@ So every value that was changed, lost or sent wrong is found and named. It takes
 
 from __future__ import annotations
 
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_nearness import Sums, WeightedNearness
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.algorithms.weighted_nearness import Sums, WeightedNearness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all

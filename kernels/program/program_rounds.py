@@ -1,7 +1,7 @@
 """Supersteps in which all vertices send one float, along all of its edges alike, and add up what comes, one after the
 other in a call on a CPU that has the whole graph: PageRank, for example. A GPU launches kernels for each step.
 
-The rows stand in the order of `place`, as their sums do (graphdask.program._row_sums). After the sums each vertex is
+The rows stand in the order of `place`, as their sums do (graphdask.program.row_sums). After the sums each vertex is
 visited once: it gets its sum, computes its state, and writes what it sends next.
 """
 

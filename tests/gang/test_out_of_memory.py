@@ -66,9 +66,9 @@ def test_other_losses_and_errors_stay_as_they_are(monkeypatch):
 
 def test_announced_memory_is_that_of_the_last_call_over_all_ranks():
     for rank in range(3):
-        estimates.announce(rank, "partitioning", 100)
+        estimates.announce(rank, 3, "BFS", 100)
     for rank in range(2):
-        estimates.announce(rank, "BFS", 7 + rank)
+        estimates.announce(rank, 2, "BFS", 7 + rank)
     assert estimates.announced() == ("BFS", 15)
 
 

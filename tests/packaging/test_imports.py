@@ -31,6 +31,22 @@ def test_no_modules_import_each_other(imported):
     assert cycles(imported, MODULES) == []
 
 
+def test_modules_that_other_packages_import_have_no_underscore(imported):
+    private = {name for name in MODULES if name.rpartition(".")[2].startswith("_") and "__" not in name}
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+
+    def package(module):
+        return module if module in packages else module.rpartition(".")[0]
+
+    used = {
+        (found.importer, name)
+        for found in imported
+        for name in (found.target, found.target.rpartition(".")[0])
+        if name in private and package(found.importer) != package(name)
+    }
+    assert used == set()
+
+
 def test_no_test_imports_the_folders_kernels_and_cluster_as_packages():
     tests = {f"tests.{path.stem}": path for path in (ROOT / "tests").rglob("*.py")}
     tops = [found for name, path in tests.items() for found in imports(name, path)]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._sssp_state import SsspState
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.algorithms.sssp_state import SsspState
 from graphdask.device.backend import Array
 from graphdask.engine.bucket_search import Bucket
 from graphdask.engine.buckets import Buckets

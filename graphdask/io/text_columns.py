@@ -14,14 +14,14 @@ from typing import IO, Any
 
 from graphdask.errors import FormatError, InputError, shown
 
-from ._asked import picked
-from ._columns import WEIGHT_NAMES, Chosen, Request
 from ._header import find_ends
-from ._kept import warn
 from ._layout import Layout
 from ._line_estimate import estimated_lines
 from ._lines import Marker, split
+from .asked import picked
 from .budgets import budget
+from .columns import WEIGHT_NAMES, Chosen, Request
+from .kept import warn
 from .opening import Source
 
 _BOM = b"\xef\xbb\xbf"

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError, shown
 
-from ._formats import FORMATS, Format
+from .formats import FORMATS, Format
 
 OF_EDGES = ("src", "dst", "weight", "edge")
 """What graphdask calls columns of edges of its own."""

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.algorithms._betweenness_state import BetweennessState
-from graphdask.algorithms._edge_ends import EdgeColumns
-from graphdask.algorithms._undefined_paths import NamedRows
-from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState, simple_edges
 from graphdask.algorithms._weighted_searches import Lengths
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.betweenness_state import BetweennessState
+from graphdask.algorithms.edge_ends import EdgeColumns
+from graphdask.algorithms.undefined_paths import NamedRows
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask.algorithms.weighted_paths import PathCounts, WeightedPathsState, simple_edges
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import ROW, Allocation
 from graphdask.engine.lane_search import Level

@@ -17,8 +17,8 @@ from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import FLAT_TILE
 from graphdask.kernels.subgraphs.reached_pack import REACHED, ReachedPairs
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.subgraphs._rows import places_in, row_blocks
+from graphdask.sample.beyond_memory import refuse_beyond_memory
+from graphdask.subgraphs.rows import places_in, row_blocks
 from graphdask.subgraphs.selected import words_of
 from graphdask.subgraphs.tuning import SUBGRAPHS
 

@@ -19,11 +19,11 @@ from graphdask.engine.owners import sum_at
 from graphdask.partition.build import row_of_each
 from graphdask.partition.neighbours import firsts, sums_between
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._remote_lookup import RemoteLookup, ragged
+from graphdask.sample.remote_lookup import RemoteLookup, ragged
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.similarity._values import exponents, shift_of, whole_values, worths
 from graphdask.similarity.tuning import SIMILARITY
-from graphdask.subgraphs._rows import places_in
+from graphdask.subgraphs.rows import places_in
 from graphdask.subgraphs.selected import own_rows, set_keys
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from graphdask.errors import InputError, shown
 
-from ._os_errors import readable_write, unwritable
-from ._put import probe
-from ._secrets import without_secrets
+from .os_errors import readable_write, unwritable
+from .put import probe
+from .secrets import without_secrets
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(:/|::)")
 """How an address begins; as a Path it has a single separator."""

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.device.counting import all_set, count_set

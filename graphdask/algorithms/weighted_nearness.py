@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_paths import rows_memory
 from graphdask.algorithms._weighted_searches import Distances, Lengths
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask.algorithms.weighted_paths import rows_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment

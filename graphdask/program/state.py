@@ -14,8 +14,8 @@ from graphdask.program._judged import Judged
 from graphdask.program._loop import Loop
 from graphdask.program._pull import Pull
 from graphdask.program._rounds import Rounds
-from graphdask.program._row_sums import Sums
 from graphdask.program._team import TeamProgram
+from graphdask.program.row_sums import Sums
 
 
 @dataclass

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._lengths import fit_weights
 from graphdask.algorithms.distribution import Distribution
+from graphdask.algorithms.lengths import fit_weights
 from graphdask.algorithms.summaries import largest
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
@@ -32,10 +32,10 @@ from graphdask.interface.parameters import ERRORS, SHARED, described
 from graphdask.interface.registry import Option
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.program._state import ProgramState
 from graphdask.program.definition import Definition
 from graphdask.program.primitive import VertexProgram
 from graphdask.program.program import Program
+from graphdask.program.state import ProgramState
 from graphdask.results.result import Result
 
 MAX_ITER = 500

@@ -11,8 +11,8 @@ from typing import Any
 from graphdask.device.limits import least_of_edges, refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 
-from ._formats import FORMATS, format_of, refuse_compressed, refuse_packed
 from .edges import EdgeList
+from .formats import FORMATS, format_of, refuse_compressed, refuse_packed
 from .opening import COMPRESSION_SUFFIXES
 
 NUMBERED = ("matrixmarket", "metis", "dimacs")
@@ -119,9 +119,9 @@ def text_writer(edges: EdgeList, name: str) -> Any:
 
 def kept_columns(edges: EdgeList, name: str, target: object) -> EdgeList:
     """The edges with the columns that the format holds, once it has been warned of the others."""
-    from . import _kept
-    from ._asked import VERTEX
-    from ._lost_columns import columns_lost
+    from . import kept
+    from .asked import VERTEX
+    from .lost_columns import columns_lost
 
     of_edges, of_vertices = edges.edge_columns, edges.vertex_columns
     if of_edges is None and of_vertices is None:
@@ -133,14 +133,14 @@ def kept_columns(edges: EdgeList, name: str, target: object) -> EdgeList:
     if of_vertices is not None:
         lost[1] = columns_lost(of_vertices.drop_columns([VERTEX]).slice(0, 0), "vertex", name)
         of_vertices = of_vertices.drop_columns(lost[1]) if len(lost[1]) + 1 < of_vertices.num_columns else None
-    _kept.warn_of_columns(lost[0], lost[1], target)
+    kept.warn_of_columns(lost[0], lost[1], target)
     if name == "csv" and of_edges is not None:
-        from ._text_columns import warn_of_column_types
+        from .text_columns import warn_of_column_types
 
         warn_of_column_types(of_edges, edges.weights is not None)
     if name in ("gexf", "graphml"):
-        from ._text_columns import warn_of_weight_names
         from ._xml_columns import warn_of_xml_types
+        from .text_columns import warn_of_weight_names
 
         if of_edges is not None and edges.weights is None:
             warn_of_weight_names(of_edges, name)
@@ -187,7 +187,7 @@ def _text_writer(name: str) -> Any:
 
 def _check_names(edges: EdgeList, name: str) -> None:
     """Raise InputError, before anything is written, for an id that the format cannot hold."""
-    from ._kept import is_text, refuse_names
+    from .kept import is_text, refuse_names
 
     for ids in (edges.src, edges.dst, edges.vertices):
         if ids is not None and is_text(ids):
@@ -198,19 +198,19 @@ def _warn_of_lost(edges: EdgeList, name: str) -> None:
     """Warn of each thing that the format does not keep."""
     import numpy as np
 
-    from . import _kept
+    from . import kept
 
-    if name in NUMBERED and _kept.is_text(edges.src):
+    if name in NUMBERED and kept.is_text(edges.src):
         return  # which they refuse
-    if _kept.is_text(edges.src):
-        _kept.warn_of_names(dict.fromkeys([*edges.src.tolist(), *edges.dst.tolist()]), name)
-    _kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name, edges=edges.num_edges)
+    if kept.is_text(edges.src):
+        kept.warn_of_names(dict.fromkeys([*edges.src.tolist(), *edges.dst.tolist()]), name)
+    kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name, edges=edges.num_edges)
     if edges.vertices is None and name not in NUMBERED:
         return
     named = np.unique(np.concatenate([edges.src, edges.dst]))
     if name == "csv" or (name in ("edgelist", "parquet") and edges.vertex_range is None):
         assert edges.vertices is not None
-        _kept.warn_of_vertices(len(edges.vertices) - len(named), name)
+        kept.warn_of_vertices(len(edges.vertices) - len(named), name)
     if name in NUMBERED and named.dtype.kind in "iu":
         there = named if edges.vertices is None else edges.vertices
-        _kept.warn_of_added(int(there.max()) - len(there) if len(there) else 0, name)
+        kept.warn_of_added(int(there.max()) - len(there) if len(there) else 0, name)

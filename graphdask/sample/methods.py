@@ -19,8 +19,8 @@ from typing import Any
 
 from graphdask.kernels.functions.functions_fields import OF_WALK, differs_between_edges
 from graphdask.program.translated import Translated
-from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.biases import REUSE
+from graphdask.sample.fanouts import REDRAWN
 
 METHODS = ("auto", "inverse", "alias", "rejection", "reservoir", "repeated", "updated", "bipartite")
 DISTINCT = ("repeated", "updated", "bipartite")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._formats import FORMATS
+from .formats import FORMATS
 
 
 def columns_lost(table: Any, kind: str, format: str, single: bool = True) -> list[str]:
@@ -24,7 +24,7 @@ def columns_lost(table: Any, kind: str, format: str, single: bool = True) -> lis
 
         return lost_in_xml(table)
     if format == "csv":
-        from ._text_columns import lost_in_csv
+        from .text_columns import lost_in_csv
 
         return lost_in_csv(table)
     if format == "parquet":

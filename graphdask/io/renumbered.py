@@ -11,9 +11,9 @@ import numpy as np
 
 from graphdask.display.phases import phase
 
-from ._asked import VERTEX, with_ids
-from ._kept import is_text
+from .asked import VERTEX, with_ids
 from .edges import EdgeList
+from .kept import is_text
 
 PIECE = 1 << 16
 """Rows of the table that are made text at a time."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._betweenness_state import HALF, BetweennessState
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.betweenness_state import HALF, BetweennessState
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.lane_search import Level, Sources

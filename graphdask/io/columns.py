@@ -13,7 +13,6 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.partition.ids import is_whole
 
-from ._asked import Asked
 from ._header import (
     MISSING_WORDS,
     OTHERS,
@@ -26,6 +25,7 @@ from ._header import (
     words,
 )
 from ._spill import slices
+from .asked import Asked
 
 WEIGHT_NAMES = frozenset(["weight", "weights", "w", "wgt", "edge_weight", "edgeweight"])
 TIME_NAMES = frozenset(["time", "times", "timestamp", "timestamps", "unixtime", "unixts", "t"])

@@ -10,7 +10,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.partition.tuning import PARTITION
-from graphdask.sample._remote_lookup import ragged
+from graphdask.sample.remote_lookup import ragged
 
 
 def row_blocks(env: Environment, csr: Csr, rows: Array) -> Iterator[tuple[Array, Array]]:

@@ -128,7 +128,7 @@ def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: objec
         f"the {kind} columns {', '.join(names)}" for kind, names in (("edge", edges), ("vertex", vertices)) if names
     ]
     if lost:
-        from ._formats import FORMATS
+        from .formats import FORMATS
 
         able = [known for known in FORMATS.values() if known.writes]
         of_edges = ", ".join(known.name for known in able if known.holds_edge_columns and known.name != "edgelist")

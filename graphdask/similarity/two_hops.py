@@ -22,10 +22,10 @@ from graphdask.engine.loop import Environment
 from graphdask.kernels.similarity.two_hops_pack import COUNTS, SMALL, TwoHopRows
 from graphdask.partition.neighbours import firsts, places_of
 from graphdask.partition.part import Part
-from graphdask.sample._remote_lookup import RemoteLookup, ragged
-from graphdask.similarity._listed import Listed
-from graphdask.similarity._measures import MEASURES, score, taken, top
-from graphdask.similarity._sets import Sent, Sets
+from graphdask.sample.remote_lookup import RemoteLookup, ragged
+from graphdask.similarity.listed import Listed
+from graphdask.similarity.measures import MEASURES, score, taken, top
+from graphdask.similarity.sets import Sent, Sets
 from graphdask.similarity.tuning import SIMILARITY
 
 Least = tuple[float, int, int]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_paths import NEVER, Rows
 from graphdask.algorithms._weighted_searches import raise_too_far
+from graphdask.algorithms.shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.algorithms.weighted_paths import NEVER, Rows
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
