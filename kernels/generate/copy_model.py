@@ -104,22 +104,24 @@ def copy_draw(keys, slot, attempt, v, degree, threshold):
 @_inlined
 def row_table(degree):
     """A table for the targets of one row at a time, which `clear_row` empties: its generation, then for each place of
-    a power of two the generation that wrote it and a target. Of one entry where rows are scanned."""
+    a power of two the generation that wrote it and a target. Rows that are scanned have None in its place, which Numba
+    compiles apart."""
     places = np.int64(1)
     while places < 2 * degree:
         places *= 2
-    return np.zeros(np.int64(1) if degree <= SCANNED_DEGREE else 1 + 2 * places, np.int64)
+    return np.zeros(1 + 2 * places, np.int64)
 
 
 @_inlined
 def clear_row(table):
-    table[0] += 1
+    if table is not None:
+        table[0] += 1
 
 
 @_inlined
 def add_target(table, target):
     """Put a target that is free into the table of its row."""
-    if len(table) > 1:
+    if table is not None:
         at = _first_place(table, target)
         while table[at] == table[0]:
             at = _next_place(table, at)
@@ -128,8 +130,8 @@ def add_target(table, target):
 
 @_inlined
 def is_free(table, out, row, taken, candidate):
-    """Whether none of the first `taken` targets of a row, which `table` holds if it has places, is `candidate`."""
-    if len(table) > 1:
+    """Whether none of the first `taken` targets of a row, which `table` holds if there is one, is `candidate`."""
+    if table is not None:
         at = _first_place(table, candidate)
         while table[at] == table[0] and table[at + 1] != candidate:
             at = _next_place(table, at)
@@ -202,7 +204,15 @@ def scm_targets(n, degree, threshold, seed, attempts, out):
 
     `threshold` is uint64, p * 2^63; `seed` is uint64.
     """
-    keys, table = copy_keys(seed), row_table(degree)
+    if degree <= SCANNED_DEGREE:
+        _scm(n, degree, threshold, seed, attempts, None, out)
+    else:
+        _scm(n, degree, threshold, seed, attempts, row_table(degree), out)
+
+
+@_inlined
+def _scm(n, degree, threshold, seed, attempts, table, out):
+    keys = copy_keys(seed)
     for v in range(degree, degree + n):
         clear_row(table)
         for edge in range(degree):
@@ -217,7 +227,15 @@ def sba_targets(n, degree, seed, attempts, out):
 
     Of the list of ends only the targets are stored: where a vertex of the clique or a source stands is known.
     """
-    keys, table = endpoint_keys(seed), row_table(degree)
+    if degree <= SCANNED_DEGREE:
+        _sba(n, degree, seed, attempts, None, out)
+    else:
+        _sba(n, degree, seed, attempts, row_table(degree), out)
+
+
+@_inlined
+def _sba(n, degree, seed, attempts, table, out):
+    keys = endpoint_keys(seed)
     for v in range(degree, degree + n):
         clear_row(table)
         for edge in range(degree):

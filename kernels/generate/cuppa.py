@@ -27,6 +27,7 @@ import numpy as np
 
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.generate.copy_model import (
+    SCANNED_DEGREE,
     add_target,
     clear_row,
     copy_draw,
@@ -59,6 +60,8 @@ WAVE = 128
 """Vertices whose first draws are made together."""
 
 _inlined = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+# A call for every visit takes as long as many a visit of phase one.
+_within = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")
 
 
 @_inlined
@@ -79,14 +82,14 @@ def _look(out, keys, first, stop, known, degree, threshold, seen):
             place += 1
 
 
-@_inlined
-def _visit(out, keys, vertex, edge, seen, known, passing, table, degree, threshold, attempts):
+@_within
+def _visit_row(out, keys, vertex, edge, seen, known, passing, table, degree, threshold, attempts):
     """Give `vertex` (counted from the clique's end) its targets from `edge` on; return the edge that must wait.
 
     In phase one `seen` holds what its first draws find, and rows from `known` on count as unknown. In a pass, targets
     are written as -2 - target, which others take for unknown.
     """
-    v, row, begun = vertex + degree, vertex * degree, edge
+    v, row, begun = vertex + degree, vertex * degree, edge if passing else degree
     compared = False
     while edge < degree:
         slot = v * degree + edge
@@ -117,12 +120,20 @@ def _visit(out, keys, vertex, edge, seen, known, passing, table, degree, thresho
     return edge
 
 
+@_within
+def _visit(out, keys, vertex, edge, seen, known, passing, table, degree, threshold, attempts):
+    """`_visit_row`, with a scan of short rows."""
+    if degree <= SCANNED_DEGREE:
+        return _visit_row(out, keys, vertex, edge, seen, known, passing, None, degree, threshold, attempts)
+    return _visit_row(out, keys, vertex, edge, seen, known, passing, table, degree, threshold, attempts)
+
+
 @_inlined
 def _is_free(table, out, row, begun, edge, candidate):
-    """`is_free` for a row whose targets from `begun` on may be written as -2 - target."""
+    """`is_free` for a row whose targets from `begun` on, if there are any, are written as -2 - target."""
     if not is_free(table, out, row, edge, candidate):
         return False
-    return len(table) > 1 or is_free(table, out, row + begun, edge - begun, -2 - candidate)
+    return table is not None or edge <= begun or is_free(None, out, row + begun, edge - begun, -2 - candidate)
 
 
 @_inlined
