@@ -36,7 +36,6 @@ _HOME = {
     "k_core": "subgraphs.subgraph",
     "k_hop_neighbors": "subgraphs.hops",
     "k_truss": "subgraphs.truss",
-    "modularity": "algorithms.modularity",
     "overlap": "similarity.similarity",
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",

@@ -20,6 +20,7 @@ from graphdask.algorithms.communities import Arcs, add_up, given_labels, modular
 from graphdask.algorithms.lengths import fit_weights
 from graphdask.device.backend import Array
 from graphdask.device.counting import count_set
+from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Messages
 from graphdask.engine.owners import sum_at
@@ -28,6 +29,7 @@ from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import number
 from graphdask.interface.parameters import ERRORS, SHARED, UNDIRECTED, described
+from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -116,6 +118,20 @@ InputError
 _described = partial(described, shared=UNDIRECTED + SHARED, errors=WEIGHTED_ERRORS + ERRORS)
 
 
+def _summary(result: ModularityResult) -> dict[str, Any]:
+    return {"modularity": result.modularity, "communities": result.num_communities}
+
+
+def _words(found: dict[str, Any]) -> str:
+    return f"modularity {found['modularity']:.4f}, {terminal.count(found['communities'], 'community')}"
+
+
+@algorithm(
+    "modularity", ModularityResult, "Modularity of communities that a file names.", summary=_summary, words=_words,
+    undirected=True, weights=True, also="community_modularity modularity_score",
+    options={"resolution": Option("0 or more; with more of it small communities are better.")},
+    example=lambda G: {"labels": np.arange(G.num_vertices) % 3},
+)  # fmt: skip
 @_described
 def modularity(
     G: Graph,

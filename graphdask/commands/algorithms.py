@@ -12,6 +12,7 @@ import click
 
 from graphdask.commands import program_file
 from graphdask.commands.ids import vertex, weights_of
+from graphdask.commands.labels import labels_of, labels_option
 from graphdask.commands.options import allocation_option, checkpoint_options
 from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithm_named, declared, with_command
 
@@ -55,6 +56,8 @@ class Chosen:
             own["init"] = own["init"].of_graph(G)
         if "targets" in own:
             own["targets"] = [vertex(each, G, "targets") for each in own["targets"]] or None
+        if "labels" in own:
+            own["labels"] = labels_of(own["labels"], G)
         if "personalization" in own:
             own["personalization"] = weights_of(own["personalization"], G)
         call, start = getattr(graphdask, self.algorithm.name), self.algorithm.start
@@ -132,7 +135,8 @@ class Algorithms(click.Group):
 def options_of(algorithm: Algorithm) -> dict[str, Callable[[Any], Any]]:
     """The options of an algorithm by the names of its parameters, as click's decorators."""
     parameters = inspect.signature(algorithm.function).parameters
-    found = {"source": source_option} if "source" in parameters else {}
+    needed = {"source": source_option, "labels": labels_option}
+    found = {name: option for name, option in needed.items() if name in parameters}
     found |= {name: _option(name, option, parameters.get(name)) for name, option in algorithm.options.items()}
     shared = {"allocation": allocation_option, **checkpoint_options}
     return found | {name: option for name, option in shared.items() if name in parameters}

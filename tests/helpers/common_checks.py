@@ -127,10 +127,10 @@ def one_answer_from_disk(algorithm: Algorithm, name: str, path: Any) -> None:
 
 def takes_no_other_graph(algorithm: Algorithm) -> None:
     """What is no graph is refused; so is a directed one where the algorithm is not defined."""
-    source = {"source": 0} if algorithm.takes("source") else {}
+    given = {name: value for name, value in (("source", 0), ("labels", [0, 0])) if algorithm.takes(name)}
     function = getattr(gd, algorithm.name)
     with pytest.raises(gd.InputError, match="G is a list, not a Graph"):
-        function([(0, 1)], **source)
+        function([(0, 1)], **given)
     if algorithm.undirected:
         with pytest.raises(gd.InputError, match=rf"{algorithm.name} is defined on undirected .*G.to_undirected\(\)"):
-            function(gd.from_edges([0], [1]))
+            function(gd.from_edges([0], [1]), **given)
