@@ -81,7 +81,7 @@ def _built(
     if vertex_map.size != comm.size:
         vertex_map = vertex_map.with_offsets(balanced_ranges(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
-        other_way = _other_way(backend, src, dst)
+        other_way = _other_way(backend, src, dst, weights is not None and weights.dtype.kind == "f")
         at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
         if weights is not None:
             weights = xp.concatenate([weights, weights[other_way]])
@@ -222,15 +222,23 @@ def to_owners(
     return sent(at), *(None if column is None else sent(column) for column in others)
 
 
-def _other_way(backend: Backend, src: Array, dst: Array) -> Any:
-    """Which edges are no self-loops, in any order: an undirected graph stores them in both directions."""
+def _other_way(backend: Backend, src: Array, dst: Array, in_order: bool) -> Any:
+    """Which edges are no self-loops, in any order unless `in_order`: an undirected graph stores them both ways.
+
+    Parallel edges of equal weight stay in the order given. That shows only in floats, of which -0 and 0 are equal.
+    """
     if backend.name == "cpu":
         found: Any = src != dst
         return slice(None) if all_set(found) else found
     places, count = backend.xp.empty(len(src), np.int64), backend.xp.zeros(1, np.uint64)
     backend.kernels("sorted_rows", index_t=src.dtype).sorted_rows_others(len(src), src, dst, places, count)
     found = int(backend.to_host(count)[0])
-    return slice(None) if found == len(src) else places[:found]
+    if found == len(src):
+        return slice(None)
+    places = places[:found]
+    if in_order:
+        places.sort()
+    return places
 
 
 def _sorted_rows(

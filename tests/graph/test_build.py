@@ -8,6 +8,7 @@ import dask
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from emulated import emulated, stand_in
 from graphs import GRAPHS
 from reference import adjacency
 
@@ -318,3 +319,16 @@ def test_the_rows_of_edges_on_a_device_do_not_depend_on_the_width_of_ids(dtype):
     rows = row_of_each(Device(), csr, 20)
     assert rows.dtype == dtype
     assert rows.tolist() == [21, 21, 23, 23, 23]
+
+
+@pytest.mark.parametrize("kept", ["all", "first"])
+def test_zeros_of_either_sign_stay_in_the_order_given_on_a_device_too(kept, monkeypatch):
+    """They are equal weights: only their order says which edge has which, and parallel edges are stored twice."""
+    rng = np.random.default_rng(5)
+    src, dst = rng.integers(0, 9, (2, 6_000))  # with self-loops, which are stored once
+    weights = rng.choice([-0.0, 0.0, 1.0], len(src))
+    graph = gd.from_edges(src, dst, weights, directed=False, multi_edges="keep" if kept == "all" else "merge")
+    (host,) = graph.partition(1, device="cpu").persist().built.parts.values
+    stand_in(monkeypatch, emulated())
+    (device,) = graph.partition(1, device="cuda", id_width=32).persist().built.parts.values
+    assert device.out.weights.get().tobytes() == host.out.weights.tobytes()

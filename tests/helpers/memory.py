@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import resource
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -73,3 +75,12 @@ def _owner(memory: np.ndarray) -> np.ndarray:
     while isinstance(memory.base, np.ndarray):
         memory = memory.base
     return memory
+
+
+def uncounted() -> int:
+    """Bytes of a process that Linux may not have counted yet: each core keeps some pages to itself.
+
+    See `percpu_counter_batch` in lib/percpu_counter.c of Linux: 32 pages, or two for each core if that is more.
+    """
+    cores = os.cpu_count() or 1
+    return cores * max(32, 2 * cores) * resource.getpagesize()
