@@ -26,6 +26,7 @@ from graphdask.algorithms._deep_levels import Levels, back_over, search_on
 from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
 from graphdask.engine.buffers import Allocation, exchange_bytes
@@ -71,6 +72,12 @@ class Betweenness(LaneSearch[BetweennessState], Resumable):
         """`scale` multiplies the sums of dependencies; `of_sources`, if given, those of the sources instead."""
         super().__init__(sources, lanes)
         self.scale, self.of_sources = scale, scale if of_sources is None else of_sources
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (
+            family("betweenness", index_t=index, mask_t=self.mask),
+            family("candidates", index_t=index, mask_t=self.mask),
+        )
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize

@@ -26,6 +26,7 @@ from graphdask import execute
 from graphdask.algorithms._bfs_state import BfsState
 from graphdask.algorithms._sources import given_sources, given_targets
 from graphdask.algorithms.summaries import TARGETS, middle, reached
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.level_search import LevelSearch
@@ -77,6 +78,12 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
         depth_limit: int | None = None, targets: tuple[int, ...] = (),
     ):  # fmt: skip
         super().__init__(sources, direction, either_way, depth_limit, targets)
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (
+            family("bfs", index_t=index),
+            *(family("bfs_team", cooperative=True, index_t=index, team_alone=0) for _ in range(size > 1)),
+        )
 
     def before(self, part: Part, env: Environment, sources: Array, peers: Peers | None, together: bool) -> BfsState:
         dtype, kept = part.vertex_map.dtype, part.num_owned if together else part.num_slots

@@ -29,6 +29,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._flood import flood, flood_memory
 from graphdask.algorithms.summaries import component_words, components
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.device.counting import count_set
 from graphdask.engine.advance import advance
@@ -96,6 +97,12 @@ class ConnectedComponents(Primitive[ComponentsState]):
     def inward(self) -> bool:
         return True
 
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (
+            family("bfs_team", cooperative=True, index_t=index, team_alone=int(size == 1)),
+            family("components_team", cooperative=True, index_t=index, team_alone=int(size == 1)),
+        )
+
     def memory(self, part: Part, allocation: Allocation) -> int:
         words = (
             9 * part.num_slots - 2 * part.num_owned + allocation.first(part.num_owned) + most_deferred(*part.directions)
@@ -108,11 +115,11 @@ class ConnectedComponents(Primitive[ComponentsState]):
 
     def init(self, part: Part, env: Environment) -> tuple[ComponentsState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
-        kernels = env.kernels("components", index_t=dtype)
         labels = flood(part, env)
         if labels is not None:  # the edges visited are counted in supersteps of their own
             none = labels[:0]
             return ComponentsState(none, labels, -1, none, True), Messages(none, none, {}, False)
+        kernels = env.kernels("components", index_t=dtype)
         link, edges = xp.arange(slots, dtype=dtype), 0
         for csr in part.directions:
             kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)

@@ -32,6 +32,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms import _all_cores, _ghost_rows
 from graphdask.algorithms.tuning import CORES
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import BLOCK, Array, Backend
 from graphdask.display import terminal
 from graphdask.engine.advance import advance
@@ -106,6 +107,9 @@ class CoreNumber(Primitive[CoresState], Resumable):
     notifies_ghosts = True
     votes = len(VOTES)
     needs_all = "its queue ends with every vertex in it"
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (family("core_number", cooperative=True, index_t=index),)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         item, ghosts = part.vertex_map.dtype.itemsize, part.num_slots - part.num_owned

@@ -23,6 +23,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms.summaries import classes
 from graphdask.algorithms.tuning import LABELS
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import BLOCK, Array
 from graphdask.device.counting import count_set
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
@@ -89,6 +90,9 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
     @property
     def inward(self) -> bool:
         return True
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (family("label_propagation", index_t=index), family("counting"))
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         item = part.vertex_map.dtype.itemsize

@@ -39,6 +39,7 @@ from graphdask.algorithms.communities import Arcs, total_of
 from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.algorithms.sequential_moves import FirstRank
 from graphdask.algorithms.tuning import COMMUNITIES
+from graphdask.device.ahead import Family, family
 from graphdask.device.counting import count_set
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
@@ -76,6 +77,9 @@ class Louvain(ResumableCommunities, Primitive[LouvainState]):
 
     def __init__(self, resolution: float, seed: int, passes: int | None):
         self.resolution, self.seed, self.passes = resolution, seed, passes
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (family("communities", index_t=np.dtype(np.int32)), family("counting"))
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         ranks = len(part.vertex_map.offsets) - 1

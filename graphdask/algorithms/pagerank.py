@@ -25,6 +25,7 @@ import numpy as np
 
 from graphdask.algorithms.distribution import LOOKING, Distribution
 from graphdask.algorithms.rank_layout import Layout, Layouts
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.device.readback import Readback, readback_of
 from graphdask.engine.bins import Shape
@@ -207,6 +208,13 @@ class PageRank(Primitive[PageRankState], Resumable):
     @property
     def _layouts(self) -> Layouts:
         return Layouts(self.real, self.weighted, self.self_loops)
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (
+            family("pagerank", index_t=index, real_t=np.dtype(self.real), weight_t=np.dtype(np.float32)),
+            family("row_lists", index_t=index),
+            family("slices", index_t=index, real_t=np.dtype(self.real), weight_t=np.dtype(np.float32)),
+        )
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, None, None)

@@ -42,6 +42,7 @@ from graphdask.algorithms.lengths import breadth_of, bucket_unit, distance_range
 from graphdask.algorithms.shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms.sssp_state import SsspState
 from graphdask.algorithms.summaries import TARGETS, middle, reached
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.engine.bucket_search import Bucket, BucketSearch
 from graphdask.engine.buckets import VOTES, Buckets
@@ -116,6 +117,14 @@ class ShortestPaths(BucketSearch[SsspState], Resumable):
         goes on to the end."""
         whole = part.size == 1 and isinstance(part.out.indptr, np.ndarray)
         return whole and self.finds_parents and self.distance.kind == "f" and not self.stops
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        if weight is None:
+            return ()
+        search: dict[str, Any] = {"index_t": index, "weight_t": weight, "dist_t": self.distance, "label_t": self.label}
+        tree: dict[str, Any] = {"index_t": index, "weight_t": weight, "dist_t": self.distance}
+        result = family("sssp", cooperative=True, **search) if self.with_parents else family("sssp_tree", **tree)
+        return family("sssp_team", cooperative=True, **search), result
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, allocation, exchange_bytes(part, self.label.itemsize, joined=True))

@@ -56,6 +56,7 @@ from graphdask.algorithms._strong_resumed import (
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.algorithms.tuning import STRONG
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
 from graphdask.engine.buffers import MAXIMAL, Allocation, most_deferred
@@ -120,6 +121,9 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         """Entries of the list of ghosts."""
         ghosts = part.num_slots - part.num_owned
         return min(ghosts, max(csr.num_edges for csr in part.directions)) if allocation.partial else ghosts
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (family("strong", index_t=index),)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize

@@ -21,6 +21,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms.summaries import largest
 from graphdask.algorithms.tuning import TRIANGLES
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
@@ -101,6 +102,9 @@ class Triangles(Primitive[TrianglesState]):
     @property
     def inward(self) -> bool:
         return True
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        return (family("triangles", index_t=index), family("tally", index_t=index))
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         csrs, item = part.directions, part.vertex_map.dtype.itemsize

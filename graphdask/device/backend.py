@@ -18,25 +18,26 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
 from itertools import count
-from operator import attrgetter
 from threading import Lock, local
 from typing import Any
 
 import numpy as np
 
 from graphdask.device import host_memory, rmm_memory
+from graphdask.device.ahead import Family, Jobs, kernels_of_cupy
+from graphdask.device.cpu_kernels import CpuKernels
 from graphdask.device.launch import make_current, packed_arguments
 from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels import kernel_files
-from graphdask.kernels.common.compiling import prepare_cupy
+from graphdask.kernels.common.compiling import account, prepare_cupy, waited
 from graphdask.kernels.common.included import cuda_source
-from graphdask.kernels.functions.inserted import Inserted, cuda_text, digests, python_module
+from graphdask.kernels.functions.inserted import Inserted, cuda_text, digests
 
 Array = Any
 """A NumPy or CuPy array; which one follows from the backend."""
@@ -99,6 +100,9 @@ class Backend(ABC):
         (kernels/functions/inserted.py).
         """
 
+    def ahead(self, families: Sequence[Family]) -> None:  # noqa: B027  # a CPU has nothing to do
+        """Let threads compile kernels that a call is going to need; a CPU compiles each when it is called."""
+
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
         """Copy to a NumPy array (no copy where it is one)."""
@@ -131,41 +135,6 @@ class Backend(ABC):
     @abstractmethod
     def description(self) -> str:
         """The device in words."""
-
-
-def _nothing_deferred(*args: Any, **options: Any) -> None:
-    """The kernel `*_hubs` on a CPU: the kernel before it defers no row of many edges, so nothing is left."""
-
-
-class CpuKernels:
-    def __init__(self, family: str, functions: Inserted = None, types: Mapping[str, Any] | None = None):
-        self._family = family
-        self._module = python_module(family, functions, types)
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        base = name.removesuffix("_hubs")
-        if base != name and hasattr(self._module, base) and not hasattr(self._module, name):
-            setattr(self, name, _nothing_deferred)
-            return _nothing_deferred
-        function = getattr(self._module, name)
-        fields = getattr(function, "fields", None)
-        values = None if fields is None else _values_of(fields)
-
-        def call(
-            *args: Any, per_item: int = 1, threads: int = BLOCK, per_processor: int = PER_PROCESSOR, shared: int = 0
-        ) -> Any:
-            try:
-                return function(*args) if values is None else function(*args[:-1], *values(args[-1]))
-            except (ValueError, IndexError, ZeroDivisionError) as error:
-                raise KernelError(f"kernel {self._family}.{name} failed: {error}") from error
-
-        setattr(self, name, call)
-        return call
-
-
-def _values_of(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function that takes these fields of a pack."""
-    return attrgetter(*fields) if len(fields) > 1 else lambda pack: tuple(getattr(pack, name) for name in fields)
 
 
 class CpuBackend(Backend):
@@ -223,6 +192,10 @@ class CudaBackend(Backend):
         self._page_locked = PageLocked(cupy)
         self._modules: dict[tuple[Any, ...], CudaKernels] = {}
         self._by_request: dict[tuple[Any, ...] | None, CudaKernels] = {}
+        self._locks: dict[tuple[Any, ...], Lock] = {}
+        """Of what is compiled, so that one thread does it."""
+        self._jobs, self._begun, self._kept = Jobs(), set[Family](), True
+        """Threads that compile ahead, what they were given, and whether no family had to be compiled."""
         with self.activate():
             rmm_memory.adopted(cupy, device)
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -234,12 +207,34 @@ class CudaBackend(Backend):
         if found is not None:
             return found
         names = {k: macro_of(v) for k, v in types.items()}
-        key = (family, cooperative, digests(functions), *sorted(names.items()))
+        code = family, digests(functions), *sorted(names.items())
+        key = cooperative, *code
         if key not in self._modules:
-            self._modules[key] = CudaKernels(self, family, names, cooperative, functions)
+            with waited(self._locks.setdefault(code, Lock())):
+                if key not in self._modules:
+                    before = account()
+                    self._modules[key] = CudaKernels(self, family, names, cooperative, functions)
+                    self._compiled(before != account())
         if asked is not None:
             self._by_request[asked] = self._modules[key]
         return self._modules[key]
+
+    def ahead(self, families: Sequence[Family]) -> None:
+        new = [each for each in families if each not in self._begun]
+        if new and len(cuda_backends) == 1:  # while kernels of GPUs wait for each other, none can be loaded
+            self._begun.update(new)
+            jobs = (partial(self.kernels, name, cooperative=c, **dict(types)) for name, c, types in new)
+            self._jobs.give(jobs, before_others=True)
+
+    def _compiled(self, anew: bool) -> None:
+        """Begin to compile kernels of CuPy when the first family had to be compiled."""
+        if anew and self._kept and len(cuda_backends) == 1:
+            self._kept = False
+            self._jobs.give(partial(self._beside, job) for job in kernels_of_cupy(self.xp))
+
+    def _beside(self, job: Callable[[], object]) -> None:
+        with self.activate(), self.xp.cuda.Stream(non_blocking=True):
+            job()
 
     def to_host(self, array: Array) -> np.ndarray:
         small = array.nbytes <= READ and array.flags.c_contiguous

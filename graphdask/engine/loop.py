@@ -20,6 +20,7 @@ import numpy as np
 from graphdask.comm.arguments import settle
 from graphdask.comm.peers import NoPeers
 from graphdask.comm.protocol import Communicator, Peers
+from graphdask.device.ahead import Family
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
 from graphdask.engine.copies import Vault
@@ -34,22 +35,9 @@ from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
 from graphdask.partition.part import Csr, Part
 
 __all__ = [
-    "AGREED",
-    "ALL",
-    "HUB_THREADS",
-    "INDEX",
-    "Counted",
-    "Environment",
-    "Exchange",
-    "Inbox",
-    "Messages",
-    "Primitive",
-    "RankContext",
-    "RankResult",
-    "Received",
-    "Superstep",
-    "run_primitive",
-]
+    "AGREED", "ALL", "HUB_THREADS", "INDEX", "Counted", "Environment", "Exchange", "Inbox", "Messages", "Primitive",
+    "RankContext", "RankResult", "Received", "Superstep", "run_primitive",
+]  # fmt: skip
 
 S = TypeVar("S")
 
@@ -319,6 +307,18 @@ class Primitive(ABC, Generic[S]):
 
         A run that would need more than is free raises OverBudget before `init`.
         """
+
+    def families(self, index: np.dtype, weight: np.dtype | None, size: int) -> tuple[Family, ...]:
+        """Return the kernels that a GPU needs for most graphs, which are compiled together when a call begins.
+
+        Parameters
+        ----------
+        index, weight : dtype
+            Of the numbers of vertices, and of the weights of edges; None without weights.
+        size : int
+            The number of ranks.
+        """
+        return ()
 
     def check_device(self, device: str) -> None:
         """Raise Unsupported, before any work, for a device that cannot run it."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from graphdask.config import Config
+from graphdask.device.ahead import Family
 from graphdask.display.phases import phase
 from graphdask.engine.loop import RankContext
 from graphdask.gang.adjacency import host_adjacency
@@ -22,6 +24,9 @@ from graphdask.partition.column_values import ColumnAt
 from graphdask.partition.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
 from graphdask.partition.part import Part, WeightFacts
 from graphdask.partition.vertex_map import VertexMap, make_vertex_map
+
+Families = Callable[[np.dtype, np.dtype | None, int], tuple[Family, ...]]
+"""`Primitive.families`."""
 
 
 @dataclass
@@ -76,7 +81,8 @@ def gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> Any
     return DaskGang(client, workers, graph.plan.parts, device, config)
 
 
-def build_all(graph: Graph, gang: Any, ghosts: str, show: bool) -> Built:
+def build_all(graph: Graph, gang: Any, ghosts: str, show: bool, families: Families | None = None) -> Built:
+    """Build the partitions; `families` names kernels that are needed then."""
     started = clock()
     source, plan, size = graph.source, graph.plan, gang.size
     skewed = size > 1 and source.skewed
@@ -89,6 +95,7 @@ def build_all(graph: Graph, gang: Any, ghosts: str, show: bool) -> Built:
         merge=graph.merge,
         num_edges=source.num_edges,
         weighted=source.weight_dtype is not None,
+        families=() if families is None else families(vertex_map.dtype, source.weight_dtype, size),
     )
     pieces = PerRank([source.piece(rank, size) for rank in range(size)])
     with phase("partitioning"):

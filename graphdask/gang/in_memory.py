@@ -15,7 +15,7 @@ from graphdask.engine.keeper import Keeper
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import Unsupported
 from graphdask.gang.board import announce
-from graphdask.gang.building import Built, build_all, gang_for, with_columns, with_edge_rows, with_inward
+from graphdask.gang.building import Built, Families, build_all, gang_for, with_columns, with_edge_rows, with_inward
 from graphdask.gang.checkpoints import attempt, on_loss
 from graphdask.gang.clients import Workers
 from graphdask.gang.copies import Copies
@@ -97,7 +97,7 @@ def run(
     copies = Copies(primitive)
     needs: tuple[str, bool, bool | None]
     needs = primitive.ghosts, primitive.inward and graph.directed, False if primitive.edge_rows else None
-    checks = primitive.check_device, primitive.reads
+    checks = primitive.check_device, primitive.reads, primitive.families
     with copies.call():
         return with_partitions(graph, client, config, compute, *needs, primitive.name, *checks)
 
@@ -107,6 +107,8 @@ def _run(
     checkpoints: Checkpointing | None, copying: Copying | None,
 ) -> RankResult:  # fmt: skip
     """On each rank: run the superstep loop of the engine over its part."""
+    weight = None if part.out.weights is None else part.out.weights.dtype
+    context.backend.ahead(primitive.families(part.vertex_map.dtype, weight, part.size))
     env = context.environment(exchange, allocation)
     env.apart = checkpoints is not None
     vault = context.vault
@@ -119,18 +121,20 @@ def _run(
 def with_partitions(
     graph: Graph, client: Any, config: Config, action: Any, ghosts: str = GHOSTS[1], inward: bool = False,
     edge_rows: bool | None = None, label: str = "", check: Callable[[str], None] | None = None,
-    reads: tuple[Any, ...] = (),
+    reads: tuple[Any, ...] = (), families: Families | None = None,
 ) -> Any:  # fmt: skip
     """Return `action(built, restarts)` for the partitions of a graph; if a worker is lost, build them again.
 
     `edge_rows` is False for the rows of out-edges, True for those of in-edges, None for none.
     `check` refuses a device before they are built. `reads` are the columns of the graph that are brought to them.
+    `families` names the kernels that `action` needs.
     """
     refuse(graph, "what was asked for of")
 
     def call(client: Any, workers: Workers, attempt: int) -> Any:
         with on_lost_partitions(graph):
-            return action(partitions(graph, client, workers, config, ghosts, inward, edge_rows, check, reads), attempt)
+            needs = ghosts, inward, edge_rows, check, reads, families
+            return action(partitions(graph, client, workers, config, *needs), attempt)
 
     with offered(graph):
         return retried(client, config, call, label)
@@ -138,7 +142,7 @@ def with_partitions(
 
 def partitions(
     graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool,
-    edge_rows: bool | None, check: Callable[[str], None] | None, reads: tuple[Any, ...],
+    edge_rows: bool | None, check: Callable[[str], None] | None, reads: tuple[Any, ...], families: Families | None,
 ) -> Built:  # fmt: skip
     """Return the partitions of a graph with what is asked for, built as far as they are not there."""
     built: Built | None = graph.built
@@ -156,7 +160,7 @@ def partitions(
     if check is not None:
         check(gang.device)
     if built is None:
-        built = graph.built = build_all(graph, gang, ghosts, show)
+        built = graph.built = build_all(graph, gang, ghosts, show, families)
     if inward and not built.inward:
         built = graph.built = with_inward(built, show)
     if edge_rows is not None and edge_rows not in built.edge_rows:

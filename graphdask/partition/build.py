@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.comm.protocol import Communicator
+from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array, Backend
 from graphdask.device.counting import all_set, any_set, count_set
 from graphdask.device.estimates import announce
@@ -49,6 +50,8 @@ class BuildPlan:
     num_edges: int
     """Of the whole graph, for the memory estimate."""
     weighted: bool
+    families: tuple[Family, ...] = ()
+    """Kernels that are needed when the partitions are built, and are compiled beside."""
 
 
 def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPlan, memory_share: float = 1.0) -> Part:
@@ -60,6 +63,8 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         Where the estimate exceeds the memory that is free.
     """
     _check_memory(comm, backend, plan, memory_share)
+    several = [family(name, index_t=plan.vertex_map.dtype) for name in ("tally", "codec")] if comm.size > 1 else []
+    backend.ahead([family("sorted_rows", index_t=plan.vertex_map.dtype), *several, *plan.families])
     with phase("partitioning") as report:
         return _built(comm, backend, piece, plan, report)
 

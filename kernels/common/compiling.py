@@ -139,6 +139,19 @@ def waiting() -> Iterator[None]:
         _ended(0)
 
 
+@contextmanager
+def waited(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock; a thread that waits for it has waited for another one, which compiled a kernel for both."""
+    if not lock.acquire(blocking=False):
+        begun = time.perf_counter()
+        lock.acquire()
+        charge(Compiled(1, time.perf_counter() - begun))
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _began() -> None:
     _account.depth += 1
     if _account.depth == 1:

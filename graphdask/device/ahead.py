@@ -1,0 +1,160 @@
+"""Kernels of a GPU that are compiled ahead, in threads, beside what a process does before it needs them.
+
+Where nothing is kept yet, a family of kernels takes NVRTC 0.1 to 1.5 s, and a first call needs several. So a call names
+those that it is going to need when it begins (`engine.Primitive.families`). Threads compile them while edges are made
+and sorted, and a call that needs one of them waits for its thread. When a family had to be compiled, CuPy's own
+kernels are not kept either, most likely: threads compile those that calls use most, because CuPy would compile them one
+after the other.
+"""
+
+from __future__ import annotations
+
+import operator as op
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MOST_THREADS = 8
+"""Threads that compile at the same time. Each holds Python's lock for a part of the time: more are no faster."""
+PROCESSORS = 4
+"""Processors from which on CuPy's kernels are compiled ahead: on fewer, those that nobody needs would take the time of
+those that somebody waits for."""
+
+
+class Family(NamedTuple):
+    """Kernels as `Backend.kernels` takes them."""
+
+    name: str
+    cooperative: bool
+    types: tuple[tuple[str, Any], ...]
+
+
+def family(name: str, *, cooperative: bool = False, **types: Any) -> Family:
+    """Name a family with its types."""
+    return Family(name, cooperative, tuple(types.items()))
+
+
+class Jobs:
+    """Threads that do jobs in the order in which these are given. A thread ends when no job is left."""
+
+    def __init__(self, most: int | None = None):
+        self._most = min(MOST_THREADS, len(os.sched_getaffinity(0))) if most is None else most
+        self._lock, self._running = threading.Lock(), 0
+        self._left: deque[Callable[[], object]] = deque()
+
+    def give(self, jobs: Iterable[Callable[[], object]], before_others: bool = False) -> None:
+        """Begin with these jobs after those that are left, or before them. What a job raises is dropped."""
+        with self._lock:
+            if before_others:
+                self._left.extendleft(reversed(list(jobs)))
+            else:
+                self._left.extend(jobs)
+            more = min(self._most - self._running, len(self._left))
+            self._running += more
+        for _ in range(more):
+            threading.Thread(target=self._work, name="graphdask-compile").start()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            with suppress(Exception):  # a call that needs the kernel meets the same error
+                job()
+
+    def _next(self) -> Callable[[], object] | None:
+        """The next job; none when the process ends, which waits for the threads."""
+        with self._lock:
+            if self._left and threading.main_thread().is_alive():
+                return self._left.popleft()
+            self._running -= 1
+            return None
+
+
+def kernels_of_cupy(xp: Any) -> list[Callable[[], object]]:
+    """What calls use most of CuPy's arrays; the first use of each makes CuPy compile a kernel.
+
+    They stand in the order in which calls meet them. Each works on new arrays, so that threads have none in common.
+    """
+
+    def use(function: Callable[..., object], types: list[Any]) -> object:
+        return function(*(xp.zeros(2, dtype) for dtype in types))
+
+    few = len(os.sched_getaffinity(0)) < PROCESSORS
+    return [] if few else [partial(use, function, types) for function, *types in _uses(xp)]
+
+
+def _uses(xp: Any) -> Iterator[tuple[Any, ...]]:
+    """A function, and the types of the arrays that it is called with."""
+    i64, i32, u64, u32, u8, truth = np.int64, np.int32, np.uint64, np.uint32, np.uint8, np.bool_
+    each: Any
+    for each in (i32, i64):
+        yield lambda a: xp.arange(2, dtype=a.dtype), each
+        yield lambda a, b: xp.concatenate([a, b]), each, each
+        yield op.getitem, each, i64
+        yield op.getitem, each, truth
+        yield op.sub, each, each
+        yield op.ne, each, each
+        yield op.eq, each, each
+        yield lambda a: a.fill(1), each
+    yield op.getitem, i64, i32
+    yield op.getitem, i32, i32
+    yield lambda a: a.astype(i64), i32
+    yield lambda a: a.astype(i32), i64
+    yield op.add, i64, i64
+    yield lambda a: a > 0, i64
+    yield lambda a: a - 1, i64
+    yield lambda a: a + 1, i64
+    yield xp.flatnonzero, truth
+    yield xp.searchsorted, i64, i64
+    yield op.setitem, i64, i64, i64
+    yield lambda a, b: op.setitem(a, b, 0), i64, truth
+    yield op.lt, i64, i64
+    yield lambda a: a < 1, i64
+    yield lambda a: a * 2, i64
+    yield lambda a: a // 3, i64
+    yield lambda a: a % 3, i64
+    yield lambda a: a >> 1, i64
+    yield lambda a: a & 1, i64
+    yield op.mul, i64, i64
+    yield lambda a: a <= 1, i64
+    yield lambda a: a >= 1, i64
+    yield xp.cumsum, truth
+    yield xp.unique, i64
+    yield lambda a, b: xp.where(a, b, 0), truth, i64
+    yield xp.where, truth, i64, i64
+    yield op.invert, truth
+    yield op.and_, truth, truth
+    yield op.or_, truth, truth
+    for each in (i64, i32):
+        yield xp.add.at, u64, each, u64
+    yield lambda a: a < 1, i32
+    yield lambda a: a >= 1, i32
+    yield lambda a: a - i32(1), i32
+    yield lambda a: a + i32(1), i32
+    yield op.lt, i32, i64
+    yield op.setitem, i32, i32, i32
+    yield lambda a, b: op.setitem(a, b, 0), i32, truth
+    yield lambda a: a.astype(i64), truth
+    yield lambda a: a.astype(u8), truth
+    yield lambda a: a.astype(truth), u8
+    yield lambda a, b: op.setitem(a, b, 1), u8, i64
+    yield lambda a, b: op.setitem(a, b, True), truth, i32
+    for each in (u8, truth, np.float64, np.float32):
+        yield lambda a: a.fill(1), each
+        yield op.getitem, each, i64
+    for each in (np.float64, np.float32):
+        yield op.mul, each, each
+        yield op.add, each, each
+        yield op.sub, each, each
+    yield xp.searchsorted, i32, i32
+    yield lambda a: a.astype(i64), u32
+    yield lambda a: a.astype(u64), i64
+    yield lambda a: a * u64(3), u64
+    yield lambda a: a + u64(3), u64
+    yield lambda a: a >> u64(3), u64
+    yield op.xor, u64, u64
+    yield lambda a: a.astype(u8), u64
