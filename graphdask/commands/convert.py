@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
-from graphdask.commands import streams
+from graphdask.commands import stream, streams
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import (
     READ,
     WRITTEN,
     TextOptions,
+    columns_option,
     ids_option,
     json_option,
     overwrite_option,
@@ -25,19 +25,6 @@ from graphdask.commands.options import (
 from graphdask.commands.paths import INPUT_FILE, OUTPUT, OUTPUT_FILE, STREAM
 from graphdask.display import terminal
 from graphdask.errors import InputError
-
-
-def columns_option(kind: str, plural: str) -> Callable[[Any], Any]:
-    """The option that names columns of edges, or of vertices."""
-    return click.option(
-        f"--{kind}-columns", metavar="A,B,...", callback=_columns,
-        help=f"Columns of {plural} to keep, with commas between their names, or all; default: none.",
-    )  # fmt: skip
-
-
-def _columns(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[str] | bool | None:
-    """Names of columns, or True for all."""
-    return None if value is None else True if value == "all" else value.split(",")
 
 
 @click.command("convert")
@@ -85,7 +72,8 @@ def command(
     dropped. OUT is written
     whole or not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its
     first lines show. OUT may be -, standard output: text; what else there is to say is then on standard error. Both may
-    be addresses that fsspec opens, such as s3://bucket/graph.parquet.
+    be addresses that fsspec opens, such as s3://bucket/graph.parquet. A graph that is streamed (.gdl) is an IN too, of
+    which `graphdask stream build` makes such a file.
     """
     format_out = _format_of(source, target, format_out, overwrite)
     table = _table_of(target, overwrite) if renumber else None
@@ -152,7 +140,7 @@ def _convert(
     """Read and write, and return what is said of it; `out` is standard output, where that is the target, and `table` is
     where the ids are written if vertices are renumbered."""
     from graphdask.display.phases import phase, progress_over
-    from graphdask.io import read_edges, write_edges
+    from graphdask.io import write_edges
     from graphdask.io.outputs import file_output
     from graphdask.io.renumbered import renumbered, write_table
     from graphdask.io.sent import sent
@@ -162,7 +150,7 @@ def _convert(
     begin = time.perf_counter()
     with progress_over(source, ("reading", "writing")):
         with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
-            edges = read_edges(file, format=format_in, **reading)
+            edges = _edges(source, file, format_in, reading)
             size = _bytes(file)
         if table is not None:
             first = int(format_out in NUMBERED)
@@ -193,6 +181,23 @@ def _convert(
         "vertex_columns": [] if edges.vertex_columns is None else edges.vertex_columns.column_names[1:],
         "report": edges.report,
     }  # fmt: skip
+
+
+def _edges(source: Path, file: Path, format_in: str | None, reading: dict[str, Any]) -> Any:
+    """What `read_edges` reads, of a graph that is streamed too."""
+    if format_in is not None or file.suffix != stream.ENDING:
+        from graphdask.io import read_edges
+
+        return read_edges(file, format=format_in, **reading)
+    from graphdask.stream.edge_list import edge_list
+    from graphdask.stream.graph import open_
+
+    columns = {name: reading.pop(name) for name in ("edge_columns", "vertex_columns")}
+    for name, value in reading.items():
+        if not (value is None or value == "auto" or (name == "skip_rows" and value == 0)):
+            stream.refuse_option(name, value, source)
+    with open_(file) as S:
+        return edge_list(S, **columns)
 
 
 def _show(record: dict[str, Any], weights: bool | None) -> None:

@@ -329,6 +329,19 @@ def drawable(name: str, path: Path, overwrite: bool) -> None:
     writable(path, overwrite)
 
 
+def columns_option(kind: str, plural: str) -> Callable[[Any], Any]:
+    """The option that names columns of edges, or of vertices."""
+    return click.option(
+        f"--{kind}-columns", metavar="A,B,...", callback=_kept_columns,
+        help=f"Columns of {plural} to keep, with commas between their names, or all; default: none.",
+    )  # fmt: skip
+
+
+def _kept_columns(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[str] | bool | None:
+    """Names of columns, or True for all."""
+    return None if value is None else True if value == "all" else value.split(",")
+
+
 def writable(path: Path, overwrite: bool) -> None:
     """Raise InputError, before any work, where a file cannot be written or is there already."""
     from graphdask.io.outputs import file_output

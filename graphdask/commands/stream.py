@@ -14,7 +14,7 @@ import click
 
 from graphdask.commands import streams
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import ids_option, input_file, json_option, text_options
+from graphdask.commands.options import columns_option, ids_option, input_file, json_option, text_options
 from graphdask.commands.paths import FILE, INPUT, STREAM
 from graphdask.display import terminal
 from graphdask.display.first_use import FirstUse
@@ -72,13 +72,15 @@ def command() -> None:
     help="Keep in-edges, which pagerank, betweenness, closeness, strong, cdlp and lcc need; default: yes.",
 )
 @click.option("--edge-rows", is_flag=True, help="Keep which edge of IN each one is, for `sample --edge-rows`.")
+@columns_option("edge", "edges")
+@columns_option("vertex", "vertices")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @json_option
 def build_command(source: Path, target: Path, root: str | None, as_json: bool, **options: Any) -> None:
     """Write the graph of IN to OUT (.gdl), to be streamed.
 
     Edge lists, CSV, DIMACS, LDBC, Parquet and .gdg files, and folders of parts, are read in blocks where their ids are
-    numbers, so that they may be larger than memory; others are read whole first.
+    numbers, so that they may be larger than memory; others, and all of which columns are kept, are read whole first.
     """
     from graphdask.stream.construct import build
 
@@ -91,6 +93,7 @@ def build_command(source: Path, target: Path, root: str | None, as_json: bool, *
     options["weights"] = weighing.wanted(options["weights"], True)
     begin = time.perf_counter()
     options["skip_rows"] = options["skip_rows"] or 0
+    options["edge_rows"] = options["edge_rows"] or None  # columns of edges bring them
     with FirstUse("building", None) as first_use:
         S = build(streams.address_of(source) or source, target, **options)
     compiled = first_use.spent
@@ -128,6 +131,7 @@ def described(S: Any) -> dict[str, Any]:
         "file": S.store.path, "bytes": S.nbytes, "vertices": S.num_vertices, "edges": S.num_edges,
         "directed": S.directed, "weights": None if S.store.weights is None else str(S.store.weights),
         "layers": S.layers, "chunks": S.chunks, "root": S.store.header["root"],
+        "edge_columns": [*S.edge_columns], "vertex_columns": [*S.vertex_columns],
     }  # fmt: skip
 
 
@@ -143,7 +147,12 @@ def in_words(S: Any) -> str:
 
 def lines(S: Any) -> list[tuple[str, str]]:
     """The same as lines of a summary."""
-    return [("file", f"{S.store.path}, {terminal.size(S.nbytes)}"), ("graph", in_words(S))]
+    columns = [
+        (f"columns of {what}", ", ".join(names))
+        for what, names in (("edges", S.edge_columns), ("vertices", S.vertex_columns))
+        if names
+    ]
+    return [("file", f"{S.store.path}, {terminal.size(S.nbytes)}"), ("graph", in_words(S)), *columns]
 
 
 def not_streamed(path: Path) -> str:

@@ -29,6 +29,7 @@ class Attributes:
     """Columns, in the order in which they were given."""
 
     table: pyarrow.Table
+    """Or what reads its columns from a file when they are asked for (graphdask.stream.columns)."""
     ids: VertexIds | None = None
     """Of vertices: whose rows they are, one for each vertex."""
     known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
@@ -82,7 +83,7 @@ class Attributes:
         A batch is a number of rows and their columns, or None for nulls in all.
         """
         made = []
-        for rows, table in ((count, self.table), *batches):
+        for rows, table in ((count, self.table.select(list(self.types))), *batches):
             lacking = rows - (0 if table is None else table.num_rows)
             made += [] if table is None else [table]
             if lacking:

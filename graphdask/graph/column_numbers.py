@@ -101,11 +101,15 @@ def _there(source: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def _column(G: Any, of: str, name: str) -> Any:
-    """A column of edges by row, or of vertices in the order of their numbers, without a dictionary."""
+    """A column of edges by row, or of vertices in the order of their numbers."""
+    attributes = attributes_of(G, of)
+    return _plain(attributes.table[name] if of == "edges" else attributes.of_vertices(G.ids, [name])[name])
+
+
+def _plain(column: Any) -> Any:
+    """The same column without a dictionary."""
     import pyarrow
 
-    attributes = attributes_of(G, of)
-    column = attributes.table[name] if of == "edges" else attributes.of_vertices(G.ids, [name])[name]
     return column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
 
 
@@ -117,9 +121,14 @@ def numbers_of(G: Any, of: str, name: str) -> np.ndarray:
     numpy.ndarray of int32, int64, float32, float64 or uint8 (truth values)
         0 in rows that belong to no edge and have no value.
     """
+    return as_numbers(_column(G, of, name))
+
+
+def as_numbers(column: Any) -> np.ndarray:
+    """Return the values of an Arrow column, as `numbers_of` does."""
     import pyarrow
 
-    column, of_type = _column(G, of, name), pyarrow.types
+    column, of_type = _plain(column), pyarrow.types
     kind = column.type
     if column.null_count and not of_type.is_floating(kind) and not _counts(kind):
         column = column.fill_null(False if of_type.is_boolean(kind) else 0)

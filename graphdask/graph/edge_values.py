@@ -81,6 +81,7 @@ def _brought(G: Any) -> Any:
     G = G.present
     if arrays_of_edges(G):
         return G
+    G = G.in_memory() if hasattr(G, "in_memory") else G  # of a file that is streamed
     src, dst, weights, rows = G._edges_and_rows()
     assert G.edge_attributes is not None
     kept = np.zeros(G.edge_attributes.table.num_rows, bool)

@@ -19,7 +19,7 @@ from graphdask.kernels.functions.functions_fields import COLUMN, COLUMNS
 from graphdask.partition.column_values import ColumnAt
 from graphdask.program._fields import Field
 
-ON_DISK = "a graph on disk has no columns: make it in memory, with gd.from_frame or edge_columns= and vertex_columns="
+ON_DISK = "the file was built without columns; gd.stream.build keeps those of the graph that it is given"
 
 Read = tuple[str, str]
 """`edges` or `vertices`, and the name of a column."""
@@ -42,9 +42,9 @@ class Columns:
     def of(cls, G: Any) -> Columns:
         """Those of a graph."""
         graph = G.present
-        if getattr(graph, "store", None) is not None:
-            return cls({"edges": {}, "vertices": {}}, why_none=ON_DISK)
-        return cls({of: column_types(graph, of) for of in ("edges", "vertices")})
+        types = {of: column_types(graph, of) for of in ("edges", "vertices")}
+        on_disk = getattr(graph, "store", None) is not None and not any(types.values())
+        return cls(types, why_none=ON_DISK if on_disk else "")
 
     def read(self, G: Any, fields: Iterable[str]) -> Columns:
         """The same with numbers for the columns among the fields that functions read, if they may read these.

@@ -124,7 +124,12 @@ class ChunkedRows:
         if own.begin:
             slots = slots - np.int32(own.begin)
             np.add(slots, np.int32(part.num_vertices), out=slots, where=slots < 0)
-        return self._own_rows(part, chunk.first, Csr(window.indptr(chunk), slots, chunk.weights))
+        csr = Csr(window.indptr(chunk), slots, chunk.weights, columns=self.columns_of(part, name, number))
+        return self._own_rows(part, chunk.first, csr)
+
+    def columns_of(self, part: StreamedPart, name: str, number: int) -> dict[str, Array]:
+        """The columns of the edges of a chunk that are read, on the device."""
+        return {}
 
     def _simplify(self, part: StreamedPart, chunk: Any) -> None:
         """Change a chunk before it is worked on."""
@@ -133,7 +138,7 @@ class ChunkedRows:
         """Of the rows of a chunk, the first of which stands at the position `first`, the own ones."""
         own = part.own
         before, rows = max(own.begin - first, 0), min(own.end - first, csr.num_rows)
-        return first + before - own.begin, Csr(csr.indptr[before : rows + 1], csr.indices, csr.weights)
+        return first + before - own.begin, replace(csr, indptr=csr.indptr[before : rows + 1])
 
     def pieces(
         self, part: StreamedPart, name: str, rows: Array, env: Environment, forward: bool = True

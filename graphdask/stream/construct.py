@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.io.addresses import local_file
 from graphdask.io.estimates import estimated_edges
-from graphdask.io.kept import warn_of_columns, warn_of_types
+from graphdask.io.kept import warn_of_types
 from graphdask.io.outputs import file_output
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.given import given_array
@@ -48,7 +48,6 @@ from graphdask.stream.edges import (
     GraphEdges,
     arcs_of,
     check_given,
-    check_numbered,
     edges_of,
     facts_of,
     numbered_arcs_of,
@@ -57,6 +56,7 @@ from graphdask.stream.edges import (
 from graphdask.stream.external import LEAST, SHARES, NumberedArcs, Order, cut, sorted_at_once, write_section
 from graphdask.stream.format import Section, Writer, writing
 from graphdask.stream.graph import StreamedGraph, open_
+from graphdask.stream.kept_columns import KeptColumns
 from graphdask.stream.paths import search
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
@@ -84,6 +84,8 @@ class _Plan:
     self_loops: int = 0
     numbers: np.dtype | None = None
     """Of the rows of edges, where they are kept."""
+    tables: dict[str, Any] = field(default_factory=dict)
+    """Columns of edges and of vertices that are kept."""
 
 
 def _numbered_root(edges: Any, root: Any) -> int:
@@ -111,7 +113,9 @@ def build(
     delimiter: str | None = None,
     comment: str | None = None,
     inward: bool | None = None,
-    edge_rows: bool = False,
+    edge_rows: bool | None = None,
+    edge_columns: Any = None,
+    vertex_columns: Any = None,
     overwrite: bool = False,
 ) -> StreamedGraph:
     """Write a graph as a layered edge list, from which `graphdask.stream.open` streams it; return it, opened.
@@ -146,9 +150,14 @@ def build(
     inward : bool, optional
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes. Of an
         undirected one, whose edges stand at both ends, neither True nor False is taken.
-    edge_rows : bool
+    edge_rows : bool, optional
         Store for each edge its row in the input that `G` was made of, in 4 bytes for each stored edge (8 from 2^31 on).
-        `edge_rows=True` of samplers and `e_id` of minibatches return these rows. Nothing else reads them.
+        `edge_rows=True` of samplers and `e_id` of minibatches return these rows, and columns of edges are found by
+        them. Nothing else reads them. Default: yes if columns of edges are kept.
+    edge_columns, vertex_columns : list of str or bool, optional
+        Columns of edges and of vertices to keep, by name; True: all. They stand apart from the edges, and are read when
+        they are asked for. Default: all of a graph, none of a file. If columns of a file are asked for, it is read
+        whole first.
     overwrite : bool
         Replace a file that is there.
 
@@ -166,7 +175,7 @@ def build(
     OverBudget
         Where the arrays per vertex, or the largest row, need more than `memory`.
     Unsupported
-        From 2**31 - 1 vertices on; for rows of edges that are not those that the graph was made of, one by one.
+        From 2**31 - 1 vertices on; for rows of edges if these are not known, as after batches of Dask data frames.
     WriteError
         Where the disk is full or fails; nothing is left then.
 
@@ -196,8 +205,7 @@ def build(
     check_given(G)
     if order not in ORDERS:
         raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
-    if not isinstance(edge_rows, bool | np.bool_):
-        raise InputError(f"edge_rows={shown(edge_rows)} is neither True nor False")
+    kept = KeptColumns(edge_columns, vertex_columns, edge_rows)
     if order == "ids" and root is not None:
         raise InputError('root= is where layers are counted from; order="ids" has none')
     out = file_output(path, overwrite)
@@ -205,7 +213,6 @@ def build(
         raise InputError(f"{out.path} is a pipe or a device, and a file is needed that can be read again; name one")
     target = out.target
     if not isinstance(G, str | os.PathLike):
-        warn_of_columns(getattr(G, "edge_columns", ()), getattr(G, "vertex_columns", ()), target)
         warn_of_types(getattr(G, "vertex_types", ()), getattr(G, "edge_types", ()), target)
     budget = parse_size(memory, "memory")
     size = chunk_for(budget) if chunk is None else parse_size(chunk, "chunk", LEAST)
@@ -222,15 +229,16 @@ def build(
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             _refuse_beyond_disk(G, target, directed, inward)
-            edges = edges_of(G, budget, directed, weights, folder, of_text)
+            edges = edges_of(G, budget, directed, weights, folder, of_text, kept)
             if inward is not None and not edges.directed:
                 raise InputError(f"inward={inward} is for a directed graph; undirected edges stand at both ends")
             if edges.num_vertices >= 2**31 - 1:
                 raise Unsupported(
                     f"a layered edge list holds up to 2**31 - 2 vertices, and G has {edges.num_vertices:,}"
                 )
-            if edge_rows:
-                check_numbered(edges)
+            numbered, tables = bool(edge_rows), dict[str, Any]()
+            if isinstance(edges, GraphEdges):
+                numbered, tables = kept.rows_of(edges.graph), kept.tables_of(edges.graph)
             start = None if root is None else _numbered_root(edges, root)
             needed = PER_VERTEX * edges.num_vertices
             if 2 * needed > budget:
@@ -241,12 +249,12 @@ def build(
             left = (budget - needed) // SHARES
             if chunk is None:  # of edges alone, which can be sorted with weights and, for layers, without
                 each = (
-                    (4 + (0 if of is None else of.itemsize)) * sorted_at_once(left, of, numbered)
-                    for of, numbered in ((edges.weights, bool(edge_rows)), (None, False))
+                    (4 + (0 if of is None else of.itemsize)) * sorted_at_once(left, of, with_rows)
+                    for of, with_rows in ((edges.weights, numbered), (None, False))
                 )
                 size = max(LEAST, min(size, *each))
-            plan = _Plan(edges, left, size, edges.directed and inward is not False, facts_of(edges))
-            if edge_rows:
+            plan = _Plan(edges, left, size, edges.directed and inward is not False, facts_of(edges), tables=tables)
+            if numbered:
                 plan.numbers = np.dtype("<i4" if rows_given(edges) < 2**31 else "<i8")
             made = _written(plan, folder, order, start)
             out.put(made)
@@ -394,12 +402,17 @@ def _write(
             stored = section.num_edges
             del degree
         count = stored if edges.directed else (stored - plan.self_loops) // 2 + plan.self_loops
-        facts = plan.facts
+        facts, columns = plan.facts, {}
+        if plan.tables and not only_out:
+            from graphdask.stream.columns import write_table  # it imports pyarrow
+
+            columns = {kind: write_table(writer, table) for kind, table in plan.tables.items()}
         writer.finish({
             "num_vertices": edges.num_vertices, "num_edges": count, "directed": edges.directed, "order": order,
             "self_loops": plan.self_loops, "weights": None if weights is None else weights.str,
             "edge_rows": None if numbers is None else {"dtype": numbers.str, "given": rows_given(edges)},
             "weight_facts": None if facts is None else _plain(facts), "sections": sections,
+            **({"columns": columns} if columns else {}),
             "ids": _ids(writer, edges.ids), "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **extra,
         })  # fmt: skip
     return path

@@ -67,4 +67,5 @@ class DeviceChunkedRows(ChunkedRows):
 
     def loaded(self, part: StreamedPart, name: str, number: int, later: list[int]) -> tuple[int, Csr]:
         chunk = self.windows[name].load(number, later)
-        return self._own_rows(part, chunk.first, Csr(chunk.indptr, chunk.targets, chunk.weights))
+        columns = self.columns_of(part, name, number)
+        return self._own_rows(part, chunk.first, Csr(chunk.indptr, chunk.targets, chunk.weights, columns=columns))

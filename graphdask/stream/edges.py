@@ -13,16 +13,18 @@ import numpy as np
 from graphdask import execute
 from graphdask.device.backend import get_backend
 from graphdask.display.phases import phase
-from graphdask.errors import InputError, OverBudget, Unsupported, shown
+from graphdask.errors import InputError, OverBudget, shown
 from graphdask.graph.construct import graph_of_file, read_graph
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import is_path
 from graphdask.io import EdgeList, slices, spilled_edges
 from graphdask.partition.blocks import Share
+from graphdask.partition.edge_rows import rows_given as given_of
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.part import WeightFacts
 from graphdask.partition.sources import ArraySource, ChunkSource, GeneratedSource
 from graphdask.stream.external import Arcs, NumberedArcs
+from graphdask.stream.kept_columns import KeptColumns
 from graphdask.stream.tuning import STREAM
 
 PER_EDGE = 160
@@ -30,21 +32,38 @@ PER_EDGE = 160
 
 
 class GraphEdges:
-    """Those of a Graph, made again in every pass; where parallel edges are merged, it is built first."""
+    """Those of a Graph, made again in every pass; where parallel edges are merged, it is built first.
 
-    def __init__(self, graph: Graph, memory: int):
+    If their rows are asked for, and the order in which they are made does not give these, all are made once and kept.
+    """
+
+    def __init__(self, graph: Graph, memory: int, rows: bool = False):
         graph = graph.present
         self.graph = graph
         self.ids, self.directed, self.num_vertices = graph.ids, graph.directed, graph.num_vertices
         self.weights = None if graph.source.weight_dtype is None else np.dtype(graph.source.weight_dtype)
         self._block = block_edges(memory)
+        in_order = isinstance(graph.source, ArraySource | ChunkSource | GeneratedSource) and not graph.merge
+        self.whole = graph._edges_and_rows() if rows and not in_order else None
+        """Ends, weights and rows of all edges, if they are kept."""
 
     def blocks(self) -> Iterator[Arcs]:
         """Each edge once, as vertex numbers."""
-        if self.graph.merge:
+        if self.whole is not None:
+            for src, dst, weights, _ in self.whole_blocks():
+                yield src, dst, weights
+        elif self.graph.merge:
             yield from execute.edge_blocks(self.graph, self._block, progress=False)
         else:
             yield from Share(self.graph.source).blocks(get_backend("cpu"), self._block)
+
+    def whole_blocks(self) -> Iterator[NumberedArcs]:
+        """The edges that are kept, with their rows."""
+        assert self.whole is not None
+        src, dst, weights, rows = self.whole
+        for first in range(0, len(src), self._block):
+            some = slice(first, first + self._block)
+            yield src[some], dst[some], None if weights is None else weights[some], rows[some]
 
 
 class FileEdges:
@@ -130,16 +149,21 @@ def edges_of(
     weights: bool | str | None,
     folder: Path,
     of_text: dict[str, Any],
+    columns: KeptColumns,
 ) -> GraphEdges | FileEdges:
     """The edges of what `check_given` takes, to be gone through any number of times; `folder` is for those of text,
-    and `of_text` says how it is read."""
+    `of_text` says how it is read, and `columns` which columns go with them."""
     if not is_path(given):
         if directed is not None or weights is not None:
             raise InputError("directed= and weights= are for a file; a graph says itself what it is")
         for name, value in of_text.items():
             if value is not None and not (name == "skip_rows" and value == 0):
                 raise InputError(f"{name}={shown(value)} is for a file; a graph says itself what it is")
-        return GraphEdges(given, memory)
+        return GraphEdges(given, memory, columns.rows_of(given.present))
+    if columns.of_file:
+        named = {"edge_columns": columns.edges, "vertex_columns": columns.vertices}
+        graph = read_graph(given, directed=directed, weights=weights, **of_text, **named)
+        return GraphEdges(graph, memory, columns.rows_of(graph))
     edges = spilled_edges(given, folder, memory, directed=directed, weights=weights, **of_text)
     if edges is None:
         return GraphEdges(read_graph(given, directed=directed, weights=weights, **of_text), memory)
@@ -148,28 +172,16 @@ def edges_of(
     return GraphEdges(graph_of_file(given, edges, directed), memory)
 
 
-def check_numbered(edges: GraphEdges | FileEdges) -> None:
-    """Raise Unsupported where the order of the edges is not that of what the caller gave."""
-    if isinstance(edges, FileEdges):
-        return
-    source = edges.graph.source
-    if edges.graph.merge or not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
-        raise Unsupported(
-            "edge_rows=True is for a graph whose edges are those that it was made of, in their order: not for one that "
-            "merges parallel edges on the workers, that batches have changed, or that is streamed itself"
-        )
-
-
 def rows_given(edges: GraphEdges | FileEdges) -> int:
     """How many edges the caller gave, those among them that are left out."""
-    if isinstance(edges, FileEdges):
-        return edges.num_edges
-    source = edges.graph.source
-    return source.rows_given if isinstance(source, ArraySource) else source.num_edges
+    return edges.num_edges if isinstance(edges, FileEdges) else given_of(edges.graph.source)
 
 
 def _numbered(edges: GraphEdges | FileEdges) -> Iterator[NumberedArcs]:
     """The blocks of the edges, with the row of each in what the caller gave."""
+    if isinstance(edges, GraphEdges) and edges.whole is not None:
+        yield from edges.whole_blocks()
+        return
     source = None if isinstance(edges, FileEdges) else edges.graph.source
     kept = source.kept if isinstance(source, ArraySource) else None
     first, at, waiting = 0, 0, np.zeros(0, np.int64)

@@ -12,6 +12,9 @@ section is all chunks of one direction; a directed graph has `out` and, if it wa
 were asked for, each chunk is followed by the rows of its edges in what the file was built from, int32 or int64, which
 are read by themselves and have a CRC-32 too.
 
+Columns of edges, in the order of these rows, and of vertices, by number, stand behind the chunks: each is an Arrow IPC
+stream with a CRC-32, which nothing reads but what asks for the column. Files with columns have version 2, others 1.
+
 Source: WolfPath, Sections 3.2 and 4.4 (layered edge list, combined edge lists).
 """
 
@@ -22,7 +25,7 @@ import math
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +38,8 @@ from graphdask.io.opening import existing_file
 
 MAGIC = b"\x93GDL\r\n\x1a\n"
 VERSION = 1
+WITH_COLUMNS = 2
+"""The version of files with columns of edges or vertices."""
 ALIGNMENT = 64
 _HEADER = struct.Struct("<8sIIQQI")
 TABLE = np.dtype([
@@ -162,13 +167,23 @@ class Writer:
         self.end += size + len(fill)
         return begin, zlib.crc32(fill, crc)
 
+    def append_written(self, write: Callable[[Any], object]) -> dict[str, int]:
+        """Have `write` write to a stream that stands here, filled up to a multiple of ALIGNMENT; what the header says
+        of it."""
+        begin, stream = self.end, _Summed(self._file)
+        write(stream)
+        self._file.write(bytes(aligned(stream.size) - stream.size))
+        self.end += aligned(stream.size)
+        return {"offset": begin, "bytes": stream.size, "crc": stream.crc}
+
     def finish(self, described: dict[str, Any]) -> None:
         """Write the JSON text, then the header, and wait until both are on the disk."""
         text = json.dumps(described).encode()
         self._file.write(text)
         self._file.flush()
         os.fsync(self._file.fileno())
-        head = _HEADER.pack(MAGIC, VERSION, len(text), self.end, self.end + len(text), 0)[:-4]
+        version = WITH_COLUMNS if described.get("columns") else VERSION
+        head = _HEADER.pack(MAGIC, version, len(text), self.end, self.end + len(text), 0)[:-4]
         self._file.seek(0)
         self._file.write(head + struct.pack("<I", zlib.crc32(head, zlib.crc32(text))))
         self._file.flush()
@@ -178,6 +193,25 @@ class Writer:
         """Let go of the file."""
         with suppress(OSError):  # of what could not be written; the error before it says so
             self._file.close()
+
+
+class _Summed:
+    """A stream that counts and sums up what goes through it."""
+
+    closed = False
+
+    def __init__(self, file: Any):
+        self._file, self.size, self.crc = file, 0, 0
+
+    def write(self, data: Any) -> int:
+        """Write to the file."""
+        view = memoryview(data).cast("B")
+        self.crc, self.size = zlib.crc32(view, self.crc), self.size + len(view)
+        self._file.write(view)
+        return len(view)
+
+    def close(self) -> None:
+        """Leave the file to its owner."""
 
 
 @contextmanager
@@ -211,9 +245,11 @@ def read_header(path: str | os.PathLike[str], intermediate: bool = False) -> tup
         magic, version, length, begin, declared, checksum = _HEADER.unpack_from(start)
         if magic != MAGIC:
             raise FormatError("the file was changed in transfer (as text); get it again in binary mode", file)
-        if version != VERSION:
+        if version not in (VERSION, WITH_COLUMNS):
             raise FormatError(
-                f"format version {version}; this graphdask reads version {VERSION}: build the file again", file
+                f"format version {version}; this graphdask reads versions {VERSION} and {WITH_COLUMNS}: build the file "
+                "again",
+                file,
             )
         if size != declared or begin + length != size:
             raise FormatError(

@@ -45,6 +45,11 @@ class StreamedGraph(Graph):
         host_memory: int | None = None,
     ):
         super().__init__(StoredSource(store), store.vertex_ids(), bool(store.header["directed"]))
+        if store.header.get("columns"):
+            from graphdask.stream.columns import stored_attributes  # it imports pyarrow
+
+            self.edge_attributes = stored_attributes(store)
+            self.vertex_attributes = stored_attributes(store, self.ids)
         self.store, self.memory, self.read_ahead, self.passes = store, memory, read_ahead, passes
         self.device, self.host_memory = device, host_memory
         self._host: Shelf | None = None
@@ -151,7 +156,8 @@ class StreamedGraph(Graph):
         ...     print(S.in_memory())
         <Graph: 3 vertices, 2 edges, directed>
         """
-        return Graph(self.source, self.ids, self.directed, dict(self.report))
+        columns = {"edge_attributes": self.edge_attributes, "vertex_attributes": self.vertex_attributes}
+        return Graph(self.source, self.ids, self.directed, dict(self.report), **columns)
 
     def verify(self, *, client: Any = None, progress: bool | None = None) -> StreamedGraph:
         """Read the whole file in this process and compare every checksum; return the graph.

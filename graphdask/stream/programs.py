@@ -29,11 +29,15 @@ from graphdask.partition.part import Csr, Part
 from graphdask.program.primitive import VertexProgram
 from graphdask.program.state import ProgramState
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes
+from graphdask.stream.columns_read import ColumnsRead
 from graphdask.stream.format import mib_up
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined
 from graphdask.stream.shared_store import StreamedPart, own_numbers
 from graphdask.stream.store import Store
 from graphdask.verify.program import differing, repeated
+
+VALUE = 8
+"""Bytes of a value of a column, at most."""
 
 
 @dataclass
@@ -107,7 +111,15 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         names = 0 if self.names is None or part.device == "cpu" else self.names.nbytes
         rows = self.rows_of(with_rows(part), of.pushes)
         hubs = index * (max(each.num_edges for each in rows) // ROW + 1)
-        return slots * per_slot + owned * per_own + given + names + hubs
+        return slots * per_slot + owned * per_own + given + names + hubs + self.columns_bytes(part)
+
+    def columns_bytes(self, part: StreamedPart) -> int:
+        """Bytes of the columns that are read: of all vertices, and of the edges of a chunk with their rows."""
+        store, most = part.store, 0
+        for rows in self.rows_of(with_rows(part), self.definition.pushes):
+            most = max(most, int(store.sections[rows.section].table["edges"].max(initial=0)))  # type: ignore[attr-defined]
+        of_edges = sum(column.place != "slots" for column in self.reads)
+        return VALUE * part.num_slots * (len(self.reads) - of_edges) + VALUE * most * (of_edges + (of_edges > 0))
 
     def _ends(self, part: Part) -> list[Csr]:
         """The rows of which it has to be known where each begins."""
@@ -131,7 +143,23 @@ class StreamedProgram(ChunkedRows, VertexProgram):
             made.mirrors = [made.ids[:0]]  # on the device
         for rows in self._ends(made):
             rows.indptr = backend.from_host(_ends_of(part, rows.section))  # type: ignore[attr-defined]
+        if self.reads:
+            self._read = ColumnsRead(part.store, backend)
+            for rows in self.rows_of(made, self.definition.pushes):
+                rows.columns = self._read.of_edges(self._names, np.zeros(0, np.int64))
+            by_slot = {at: self._read.by_slot(at.name, part.own.begin) for at in self.reads if at.place == "slots"}
+            made.columns = {**made.columns, **by_slot}
         return made
+
+    @property
+    def _names(self) -> set[str]:
+        """The columns of edges that are read."""
+        return {at.name for at in self.reads if at.place != "slots"}
+
+    def columns_of(self, part: StreamedPart, name: str, number: int) -> dict[str, Array]:
+        if not self._names:
+            return {}
+        return self._read.of_edges(self._names, part.store.edge_numbers(part.store.sections[name], number))
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[ProgramState, Messages]:  # type: ignore[override]
         self.open_windows(part, env, self.memory(part, env.allocation))

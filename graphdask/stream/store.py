@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import weakref
 import zlib
@@ -116,6 +117,19 @@ class Store:
             if not got:
                 raise FormatError(f"{what} ends at byte {offset + done}: the file was truncated", self.path)
             done += got
+
+    def mapped(self, entry: dict[str, int], what: str) -> memoryview:
+        """Bytes that `Writer.append_written` wrote, mapped from the file; compared with their checksum, which reads
+        them."""
+        self.check_open()
+        before = entry["offset"] % mmap.ALLOCATIONGRANULARITY
+        found = mmap.mmap(
+            self._file, before + entry["bytes"], prot=mmap.PROT_READ, offset=entry["offset"] - before
+        )  # fmt: skip
+        view = memoryview(found)[before:]
+        if zlib.crc32(view) != entry["crc"]:
+            raise FormatError(f"{what} is damaged (its checksum does not match); build the file again", self.path)
+        return view
 
     def _expect(self, offset: int, size: int) -> None:
         """Have the operating system begin to read what is asked for soon; nothing waits for it."""
@@ -243,6 +257,9 @@ class Store:
         """
         self._checked.clear()
         self.vertex_ids()
+        for kind, table in self.header.get("columns", {}).items():
+            for entry in (table["schema"], *table["columns"]):
+                self.mapped(entry, f"a column of {kind}")
         for section in self.sections.values():
             memory = np.empty(section.most_bytes, np.uint8)
             for number in range(len(section)):

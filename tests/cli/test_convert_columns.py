@@ -58,3 +58,24 @@ def test_columns_that_are_not_there_are_refused(roads, call, tmp_path):
     failed = call("convert", tmp_path / "g.mtx", tmp_path / "out.gdg", "--edge-columns", "all")
     assert failed.exit_code == 2
     assert "matrixmarket holds no columns of edges" in " ".join(failed.stderr.split())
+
+
+def test_a_streamed_graph_keeps_them_both_ways(roads, call, tmp_path):
+    asked, stored = ("--edge-columns", "all", "--vertex-columns", "city"), tmp_path / "roads.gdl"
+    assert json.loads(call("stream", "build", roads, stored, *asked, "--json").stdout)["edge_columns"] == ["km", "name"]
+    for command in (("stream", "check"), ("info",)):
+        said = " ".join(call(*command, stored).stdout.split())
+        assert "columns of edges km, name" in said
+        assert "columns of vertices city" in said
+    told = json.loads(call("convert", stored, tmp_path / "back.gdg", *asked, "--json").stdout)
+    assert (told["in"]["format"], told["edge_columns"], told["vertex_columns"]) == ("layered", ["km", "name"], ["city"])
+    G, H = (gd.read_graph(path, edge_columns=True, vertex_columns=["city"]) for path in (roads, tmp_path / "back.gdg"))
+    assert gd.same_graph(G, H)
+    assert G.to_arrow().equals(H.to_arrow())
+    assert G.to_arrow("vertices").equals(H.to_arrow("vertices"))
+    call("convert", stored, tmp_path / "plain.csv")
+    assert gd.read_graph(tmp_path / "plain.csv").num_edges == 2
+    failed = call("convert", stored, tmp_path / "out.csv", "--edge-columns", "z")
+    assert "there is no column 'z'; there are km, name" in " ".join(failed.stderr.split())
+    failed = call("convert", stored, tmp_path / "out.csv", "--undirected")
+    assert "--undirected has no meaning for roads.gdl" in " ".join(failed.stderr.split())

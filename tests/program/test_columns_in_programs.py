@@ -260,10 +260,34 @@ def test_a_program_is_checked_before_its_graph_is_known():
         replace(labels(), aggregate={"all": ("sum", lambda old, new: old.toll)})
 
 
-def test_a_graph_on_disk_has_no_columns(tmp_path):
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_from_disk(name, directed, tmp_path):
+    (program, how), G = PROGRAMS[name], graph(directed)
+    expected = gd.run(G.partition(1, device="cpu"), program, **how)
+    for order in ("layers", "ids"):
+        path = tmp_path / f"{order}.gdl"
+        gd.stream.build(G, path, order=order, memory="1MiB", chunk=1024)
+        for parts in (1, 3):
+            same(gd.run(gd.stream.open(path, "96KiB").partition(parts), program, **how).verify(), expected)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_same_from_disk_through_a_gpu(parts, gpu, tmp_path):
+    for turn, (program, how) in enumerate(PROGRAMS.values()):
+        G = graph(turn % 3 > 0)
+        expected = gd.run(G.partition(1, device="cpu"), program, **how)
+        S = gd.stream.build(G, tmp_path / "g.gdl", memory="1MiB", chunk=1024, overwrite=True)
+        S = gd.stream.open(S.store.path, "256KiB", device="cuda").partition(parts)
+        same(gd.run(S, program, **how).verify(), expected)
+
+
+def test_a_file_without_columns_says_so(tmp_path):
     src, dst, *_ = drawn()
     S = gd.stream.build(gd.from_edges(src, dst), tmp_path / "edges.gdl")
-    with pytest.raises(FunctionError, match=r"no field e\.toll.*Columns of the edges: none; a graph on disk has no"):
+    with pytest.raises(
+        FunctionError, match=r"no field e\.toll.*Columns of the edges: none; the file was built without"
+    ):
         gd.run(S, PROGRAMS["pushed"][0], **START)
 
 

@@ -240,9 +240,11 @@ def test_few_columns_are_read():
         gd.sample.run(G, Spec(edge_bias=lambda e: e.a + e.b + e.c + e.d + e.e, depth=1), [0])
 
 
-def test_a_graph_on_disk_has_no_columns(tmp_path):
+def test_a_file_without_columns_says_so(tmp_path):
     S = gd.stream.build(gd.from_edges(SRC, DST), tmp_path / "edges.gdl")
-    with pytest.raises(FunctionError, match=r"no field e\.time.*Columns of the edges: none; a graph on disk has no"):
+    with pytest.raises(
+        FunctionError, match=r"no field e\.time.*Columns of the edges: none; the file was built without"
+    ):
         gd.sample.run(S, Spec(edge_bias=recent, depth=1), [0])
 
 

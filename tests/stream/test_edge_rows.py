@@ -161,11 +161,12 @@ def test_a_file_without_rows_says_what_to_do(tmp_path):
             _ = gd.sample.saint_walks(S, 3, 2, **how).edge
 
 
-def test_what_has_no_rows_to_keep_is_refused(tmp_path):
+def test_edges_that_workers_merge_have_rows_that_are_those_in_memory(tmp_path):
     merged = gd.generate.rmat(5, 8, multi_edges="merge")
-    with pytest.raises(Unsupported, match="merges parallel edges on the workers"):
-        gd.stream.build(merged, tmp_path / "g.gdl", edge_rows=True)
-    with pytest.raises(InputError, match="edge_rows=2 is neither True nor False"):
+    S = gd.stream.build(merged, tmp_path / "g.gdl", edge_rows=True)
+    rows = [gd.sample.neighbors(H, range(32), fanouts=[-1], edge_rows=True).edge for H in (S, merged)]
+    np.testing.assert_array_equal(*rows)
+    with pytest.raises(InputError, match="edge_rows=2 is neither True, False nor None"):
         gd.stream.build(merged, tmp_path / "g.gdl", edge_rows=2)
 
 

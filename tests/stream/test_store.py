@@ -139,7 +139,7 @@ def test_a_damaged_chunk_is_named_when_it_is_read(stored):
         (lambda data: data[:-1], "truncated or damaged"),
         (lambda data: data[:40], "truncated: 40 bytes"),
         (lambda data: data + b"x", "truncated or damaged"),
-        (lambda data: data[:8] + b"\2" + data[9:], "format version 2; this graphdask reads version 1: build"),
+        (lambda data: data[:8] + b"\3" + data[9:], "format version 3; this graphdask reads versions 1 and 2: build"),
         (lambda data: data.replace(b"\r\n", b"\n", 1), "changed in transfer"),
         (lambda data: b"", "not a layered edge list"),
         (lambda data: bytes(64) + data[64:], "not a layered edge list, or one that was not finished"),
