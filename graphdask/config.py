@@ -7,8 +7,9 @@ line of explanation each; `register` makes them Dask's, so that `dask.config.get
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,22 @@ class Config:
 
         register()
         from_dask = dask.config.get("graphdask", default={}) or {}
-        known = {field.name for field in fields(cls)}
-        values = {str(k).replace("-", "_"): v for k, v in from_dask.items()}
         given = {k: v for k, v in overrides.items() if v is not None}
-        for name in values.keys() | given.keys():
+        try:  # types count: true equals 1
+            return _loaded(*((k, type(v), v) for values in (from_dask, given) for k, v in values.items()))
+        except TypeError:  # a value that is no key
+            return cls._of(from_dask | given)
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any]) -> Config:
+        """With these values, by their names here or in Dask's configuration; a later one wins."""
+        known, given = {field.name for field in fields(cls)}, {}
+        for key, value in values.items():
+            name = str(key).replace("-", "_")
             if name not in known:
                 raise InputError(f"unknown setting graphdask.{name}; known are {', '.join(sorted(known))}")
-        return replace(cls(), **(values | given)).validated()
+            given[name] = value
+        return replace(cls(), **given).validated()
 
     def validated(self) -> Config:
         """Return self, or raise InputError naming the setting that has no such value."""
@@ -101,6 +111,12 @@ class Config:
                 if not value >= 0:
                     raise InputError(f"{field.name}={shown(value)} must not be negative")
         return self
+
+
+@lru_cache(maxsize=64)
+def _loaded(*values: tuple[str, type, Any]) -> Config:
+    """The settings of names, types and values, as of the same call before."""
+    return Config._of({name: value for name, _, value in values})
 
 
 def register() -> None:

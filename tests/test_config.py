@@ -59,3 +59,14 @@ print(Config.load().exchange_timeout, dask.config.get("graphdask.comm"))
     environment = os.environ | {"DASK_GRAPHDASK__COMM": "tcp"}
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["7", "tcp"]
+
+
+def test_settings_that_were_read_before_are_read_again():
+    with dask.config.set({"graphdask.retries": 3}):
+        assert Config.load().retries == 3
+        assert Config.load(retries=4).retries == 4
+    assert Config.load().retries == 1
+    with dask.config.set({"graphdask.retries": True}), pytest.raises(InputError, match="retries=True"):
+        Config.load()  # although True == 1
+    with dask.config.set({"graphdask.allocation": [0.5]}), pytest.raises(InputError, match="allocation="):
+        Config.load()

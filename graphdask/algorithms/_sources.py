@@ -68,6 +68,8 @@ def given_vertices(G: Graph, name: str, vertices: Any, what: str) -> np.ndarray:
 def given_sources(G: Graph, source: Any) -> tuple[int, ...]:
     """Return the numbers of a source, or of several, which must be distinct."""
     numbers = given_vertices(G, "source", source, "source")
+    if len(numbers) == 1:
+        return (int(numbers[0]),)
     first, counts = np.unique(numbers, return_counts=True)
     if len(first) < len(numbers):
         twice = G.ids.to_caller(first[counts > 1][:1])[0]

@@ -17,7 +17,8 @@ def checked_memory(part: Part, primitive: Any, env: Any) -> int:
     together = primitive.memory_together(part, env)
     while True:
         needed = primitive.memory_on(part, env) if together is None else together
-        free = int(env.backend.free_memory() * env.memory_share)
+        share = env.memory_share
+        free = int(env.backend.free_memory(int(needed / share) + 1 if share else None) * share)
         if needed <= free:
             announce(part.rank, part.size, primitive.name, needed)
             return needed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from graphdask.engine.checkpoints import joined as joined_checkpoints
@@ -19,14 +20,6 @@ class Stats:
     """Statistics of one run; iterate over it for the supersteps."""
 
     algorithm: str
-    supersteps: list[dict[str, Any]]
-    """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
-    `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
-    `compile`, the seconds besides for which kernels were compiled; `codes`, how payloads were coded; `pushed` and
-    `pulled`, how often messages of a program were: several times where one entry stands for several supersteps. What
-    ranks ask each other while they compute, as samplers do that draw by a vertex's neighbours elsewhere, counts to
-    `bytes_sent`, and its time to `compute`; in the first superstep with what is asked before it, and in the last one
-    with what brings results to where they belong."""
     transport: str
     """The data plane that ran: `single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`."""
     exchange: str
@@ -85,17 +78,26 @@ class Stats:
     ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
     """Per rank, its own supersteps."""
 
+    @cached_property
+    def supersteps(self) -> list[dict[str, Any]]:
+        """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
+        `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
+        `compile`, the seconds besides for which kernels were compiled; `codes`, how payloads were coded; `pushed` and
+        `pulled`, how often messages of a program were: several times where one entry stands for several supersteps.
+        What ranks ask each other while they compute, as samplers do that draw by a vertex's neighbours elsewhere,
+        counts to `bytes_sent`, and its time to `compute`; in the first superstep with what is asked before it, and in
+        the last one with what brings results to where they belong."""
+        return [_joined(same) for same in zip(*self.ranks_detail, strict=True)]
+
     @classmethod
     def of(
         cls, algorithm: str, results: Sequence[RankResult], exchange: str, ghosts: str, seconds: float,
         allocation: str = "maximal", compiled: Compiled = NOTHING,
     ) -> Stats:  # fmt: skip
-        steps = [_joined(same) for same in zip(*(result.supersteps for result in results), strict=True)]
         ran = max([seconds, *(sum(map(seconds_of, result.supersteps)) for result in results)])
         wall = max(ran, seconds + compiled.seconds)
         return cls(
             algorithm=algorithm,
-            supersteps=steps,
             transport=results[0].transport,
             exchange=exchange,
             ghosts=ghosts,
@@ -114,7 +116,7 @@ class Stats:
         )
 
     def __len__(self) -> int:
-        return len(self.supersteps)
+        return len(self.ranks_detail[0])
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.supersteps)
@@ -166,7 +168,12 @@ class Stats:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         values = {k: v for k, v in asdict(self).items() if k != "ranks_detail"}
-        return values | {"edges": self.edges, "bytes_sent": self.bytes_sent, "bsp": asdict(self.bsp)}
+        return values | {
+            "supersteps": self.supersteps,
+            "edges": self.edges,
+            "bytes_sent": self.bytes_sent,
+            "bsp": asdict(self.bsp),
+        }
 
     def __repr__(self) -> str:
         lines = [

@@ -406,7 +406,7 @@ class EmulatedCuda(Backend):
     def activate(self) -> Any:
         return nullcontext()
 
-    def free_memory(self) -> int:
+    def free_memory(self, enough: int | None = None) -> int:
         return backends.get_backend("cpu").free_memory()
 
     @property

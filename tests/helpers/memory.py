@@ -26,7 +26,7 @@ def free(size: int | Callable[[], int], of: str | Backend = "cpu") -> Iterator[N
     kind = type(get_backend(of) if isinstance(of, str) else of)
     with pytest.MonkeyPatch.context() as patch:
         # How much is free differs from machine to machine, and from moment to moment.
-        patch.setattr(kind, "free_memory", lambda backend: size() if callable(size) else size)
+        patch.setattr(kind, "free_memory", lambda backend, enough=None: size() if callable(size) else size)
         yield
 
 
