@@ -85,20 +85,27 @@ def _built(
     report(0.1)
     if vertex_map.size != comm.size:
         vertex_map = vertex_map.with_offsets(balanced_ranges(comm, backend, at, other_at, vertex_map.num_vertices))
+    ids = vertex_map.owned_ids(backend, comm.rank)
     if not plan.directed:
         other_way = _other_way(backend, src, dst, weights is not None and weights.dtype.kind == "f")
-        at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
-        if weights is not None:
-            weights = xp.concatenate([weights, weights[other_way]])
-    del src, other_at
-    rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
-    del at, dst
-    report(0.2)
-    if comm.size > 1:
-        rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
-    ids = vertex_map.owned_ids(backend, comm.rank)
-    csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
-    del rows, columns, weights
+    if not plan.directed and weights is None and comm.size == 1 and backend.name == "cuda" and src.dtype == np.int32:
+        key = _keys_of_both(backend, (at, dst), (other_at, src), other_way)
+        del src, dst, at, other_at, other_way
+        report(0.2)
+        csr, loops = _rows_of_keys(backend, key, None, ids, plan.merge)
+    else:
+        if not plan.directed:
+            at, dst = xp.concatenate([at, other_at[other_way]]), xp.concatenate([dst, src[other_way]])
+            if weights is not None:
+                weights = xp.concatenate([weights, weights[other_way]])
+        del src, other_at
+        rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
+        del at, dst
+        report(0.2)
+        if comm.size > 1:
+            rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
+        csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
+        del rows, columns, weights
     report(0.8)
     counts = {"made": made, "arcs": csr.num_edges, "self_loops": loops}
     part = Part(
@@ -278,9 +285,26 @@ def _keyed_rows(
     backend: Backend, rows: Array, columns: Array, weights: Array | None, ids: Array, merge: bool
 ) -> tuple[Csr, int]:
     """As `_sorted_rows`, on a GPU for ids of 32 bits: one sort by both in one number, among which rows are found."""
-    xp, dtype, n = backend.xp, columns.dtype, len(ids)
-    kernels, key = backend.kernels("sorted_rows", index_t=dtype), xp.empty(len(rows), np.int64)
-    kernels.sorted_rows_keys(len(key), rows, columns, key)
+    key = backend.xp.empty(len(rows), np.int64)
+    backend.kernels("sorted_rows", index_t=columns.dtype).sorted_rows_keys(len(key), None, rows, columns, key)
+    return _rows_of_keys(backend, key, weights, ids, merge)
+
+
+def _keys_of_both(backend: Backend, one: tuple[Array, Array], other: tuple[Array, Array], other_way: Any) -> Array:
+    """The numbers of the rows and columns of all edges one way, and of some of them the other way."""
+    count, places = len(one[0]), None if isinstance(other_way, slice) else other_way
+    more = count if places is None else len(places)
+    keys = backend.kernels("sorted_rows", index_t=one[1].dtype).sorted_rows_keys
+    key = backend.xp.empty(count + more, np.int64)
+    keys(count, None, *one, key)
+    keys(more, places, *other, key[count:])
+    return key
+
+
+def _rows_of_keys(backend: Backend, key: Array, weights: Array | None, ids: Array, merge: bool) -> tuple[Csr, int]:
+    """The rows of edges whose row and column are in one number, in any order; `key` is overwritten."""
+    xp, dtype, n = backend.xp, ids.dtype, len(ids)
+    kernels = backend.kernels("sorted_rows", index_t=dtype)
     if weights is None:
         key.sort()
     else:

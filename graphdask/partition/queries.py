@@ -15,6 +15,7 @@ from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.device.counting import any_set
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 
 DIRECTIONS = ("out", "in", "both")
 
@@ -140,6 +141,8 @@ class Degrees:
         backend = backend_of(part)
         xp = backend.xp
         with backend.activate():
+            if backend.name == "cuda":
+                return backend.to_host(self._by_kernel(backend, part))
             degree = sum(
                 (csr.indptr[1:] - csr.indptr[:-1] for csr in rows_of(part, self.direction)),
                 xp.zeros(part.num_owned, np.int64),
@@ -149,3 +152,15 @@ class Degrees:
                 first, last = run_of(backend, part, part.out, own, part.ids.astype(np.int64))
                 degree = degree + (last - first)
             return backend.to_host(degree)
+
+    def _by_kernel(self, backend: Backend, part: Part) -> Array:
+        dtype, number = part.vertex_map.dtype, None
+        kernels, degree = backend.kernels("sorted_rows", index_t=dtype), backend.xp.zeros(part.num_owned, np.int64)
+        loops = not self.directed and part.counts["self_loops"] > 0
+        if loops and (part.size > 1 or type(part.vertex_map) is not VertexMap):
+            number = numbers_at(backend, part, backend.xp.arange(part.num_slots, dtype=dtype))
+        for csr in rows_of(part, self.direction):
+            kernels.sorted_rows_degrees(
+                part.num_owned, csr.indptr, csr.indices, number, part.ids if loops else None, degree
+            )
+        return degree

@@ -107,7 +107,11 @@ class VertexMap:
     def owned_ids(self, backend: Backend, rank: int) -> Array:
         """Ids of the vertices of `rank`, in local order."""
         first, last = int(self.offsets[rank]), int(self.offsets[rank + 1])
-        return self.to_id(backend, backend.xp.arange(first, last, dtype=self.dtype))
+        if backend.name == "cpu":
+            return self.to_id(backend, np.arange(first, last, dtype=self.dtype))
+        positions = backend.xp.empty(last - first, self.dtype)
+        backend.kernels("sorted_rows", index_t=self.dtype).sorted_rows_numbers(last - first, first, positions)
+        return self.to_id(backend, positions)
 
     def locate(self, id_: int) -> tuple[int, int]:
         """Owner and local number of one vertex."""

@@ -111,9 +111,8 @@ class Arcs:
         """The number of the neighbour of each arc."""
         return self.numbers[self.slot]
 
-    def own_rows(self, arcs: Array) -> LowerRows:
-        """The rows of the lower ends of some arcs, where they stand, on a rank that has the whole graph."""
-        row = self.slot[arcs].astype(np.int64)
+    def own_rows(self, row: Array) -> LowerRows:
+        """Own rows where they stand, on a rank that has the whole graph; int64, one for each of some arcs."""
         return LowerRows(0, row, self.indptr, self._neighbours, self.removed, self.lower.view(np.uint8))
 
     def lower_rows(

@@ -91,14 +91,18 @@ class Truss(Selected):
         xp, arcs, pack, going, end = env.xp, state.arcs, state.pack, state.going, state.listed
         state.rounds, removed = state.rounds + 1, arcs.removed
         now = pack.now = state.rounds
-        removed[going] = now
-        removed[arcs.at_owners(part, env, *arcs.ends(part, going)[::-1])[0]] = now
         kernels, several = env.kernels("truss", index_t=part.vertex_map.dtype), part.size > 1
+        if several:
+            removed[going] = now
+            removed[arcs.at_owners(part, env, *arcs.ends(part, going)[::-1])[0]] = now
+        else:
+            pack.assign(first=end - len(going), row=xp.empty(len(going), np.int64))
+            kernels.truss_mark(len(going), pack)
 
         def left(some: Array) -> Array:
             return (removed[some] == 0) | (removed[some] == now)
 
-        for rows in arcs.lower_rows(part, env, going, left) if several else [arcs.own_rows(going)]:
+        for rows in arcs.lower_rows(part, env, going, left) if several else [arcs.own_rows(pack.row)]:
             holder, other = (xp.empty(2 * int(rows.lengths.sum()) if several else 0, part.ids.dtype) for _ in range(2))
             pack.assign(row=rows.row, ptr=rows.ptr, third=rows.third, went=rows.went, below=rows.below)
             pack.assign(first=end - len(going) + rows.first, holder=holder, other=other)

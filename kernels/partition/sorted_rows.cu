@@ -12,8 +12,12 @@ extern "C" __global__ void sorted_rows_others(long long n, const index_t *src, c
     gd_list(n, [&](long long i) { return src[i] != dst[i]; }, queue, (gd_place *)others, count);
 }
 
-extern "C" __global__ void sorted_rows_keys(long long n, const int *rows, const int *columns, long long *keys) {
-    GD_FOR(i, n) keys[i] = (long long)rows[i] << 32 | columns[i];
+extern "C" __global__ void sorted_rows_keys(long long n, const long long *places, const int *rows,
+                                            const int *columns, long long *keys) {
+    GD_FOR(i, n) {
+        const long long place = places ? places[i] : i;
+        keys[i] = (long long)rows[place] << 32 | columns[place];
+    }
 }
 
 // The first of the keys from `low` on that is at least `least`.
@@ -39,6 +43,39 @@ extern "C" __global__ void sorted_rows_begins(long long n, const long long *keys
         if (first < count && keys[first] == loop) found += gd_first_key(keys, first, count, loop + 1) - first;
     }
     gd_add(found, loops);
+}
+
+extern "C" __global__ void sorted_rows_numbers(long long n, long long first, index_t *numbers) {
+    GD_FOR(i, n) numbers[i] = (index_t)(first + i);
+}
+
+// The number of the vertex of a slot; `number` is null if it is the slot.
+__device__ __forceinline__ long long gd_number(const index_t *number, index_t slot) {
+    return number ? number[slot] : slot;
+}
+
+// The first entry of a row from `low` on whose vertex has at least this number.
+__device__ __forceinline__ long long gd_first_from(const index_t *indices, const index_t *number, long long low,
+                                                   long long high, long long least) {
+    while (low < high) {
+        const long long middle = low + (high - low) / 2;
+        if (gd_number(number, indices[middle]) < least) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+extern "C" __global__ void sorted_rows_degrees(long long n, const long long *indptr, const index_t *indices,
+                                               const index_t *number, const index_t *ids, long long *degrees) {
+    GD_FOR(row, n) {
+        const long long begin = indptr[row], end = indptr[row + 1];
+        long long degree = degrees[row] + end - begin;
+        if (ids) {
+            const long long first = gd_first_from(indices, number, begin, end, ids[row]);
+            degree += gd_first_from(indices, number, first, end, ids[row] + 1LL) - first;
+        }
+        degrees[row] = degree;
+    }
 }
 
 extern "C" __global__ void sorted_rows_columns(long long n, const long long *keys, int *columns) {

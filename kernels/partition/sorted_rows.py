@@ -3,11 +3,16 @@
 src, dst  index dtype: edges
 others    int64: the places of those that are no self-loops, in any order
 count     number of keys; or one uint64, to which the number of `others` is added
+places    int64: edges, one after the other, or None for all
 rows, columns  int32: rows from 0, and vertices
 keys      int64: row times 2^32 plus column, ascending for `begins`
 ids       int32: the vertex of each row
 indptr    int64: where each of the `n` - 1 rows begins, and where the last one ends
 loops     one uint64, to which the number of self-loops is added
+first, numbers  numbers from `first` on
+indices   index dtype: slots of neighbours, row after row, which ascend by the numbers of their vertices
+number    index dtype: the number of the vertex of each slot, or None if that is the slot
+degrees   int64: to which the lengths of rows are added; and, with `ids`, once more the self-loops
 """
 
 import numpy as np
@@ -25,8 +30,9 @@ def sorted_rows_others(n, src, dst, others, count):
 
 
 @by_python
-def sorted_rows_keys(n, rows, columns, keys):
-    keys[:n] = rows[:n].astype(np.int64) << 32 | columns[:n]
+def sorted_rows_keys(n, places, rows, columns, keys):
+    some = slice(n) if places is None else places[:n]
+    keys[:n] = rows[some].astype(np.int64) << 32 | columns[some]
 
 
 @by_python
@@ -34,6 +40,21 @@ def sorted_rows_begins(n, keys, count, ids, indptr, loops):
     indptr[:n] = np.searchsorted(keys[:count], np.arange(n) << 32)
     row, column = keys[:count] >> 32, keys[:count] & 0xFFFFFFFF
     loops[0] += np.count_nonzero(ids[row] == column)
+
+
+@by_python
+def sorted_rows_numbers(n, first, numbers):
+    numbers[:n] = np.arange(first, first + n)
+
+
+@by_python
+def sorted_rows_degrees(n, indptr, indices, number, ids, degrees):
+    length = np.diff(indptr[: n + 1])
+    degrees[:n] += length
+    if ids is not None:
+        rows = np.repeat(np.arange(n), length)
+        ends = indices[: indptr[n]] if number is None else number[indices[: indptr[n]]]
+        degrees[:n] += np.bincount(rows[ends == ids[rows]], minlength=n)
 
 
 @by_python

@@ -32,6 +32,14 @@ __device__ __forceinline__ void take_off_at(long long higher, index_t number, in
     a.other[at] = lower;
 }
 
+extern "C" __global__ void truss_mark(long long n, TrussArcs a) {
+    GD_FOR(i, n) {
+        const long long arc = a.queue[a.first + i], low = a.slot[arc];
+        a.removed[arc] = a.removed[place_of(low, a.number[a.keys[arc] / a.n], a)] = a.now;
+        a.row[i] = low;
+    }
+}
+
 extern "C" __global__ void truss_peel(long long n, TrussArcs a) {
     const long long warps = (long long)gridDim.x * blockDim.x / 32;
     for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < n; i += warps) {

@@ -1,10 +1,11 @@
 """A round of peeling pairs of neighbours that are in too few triangles.
 
 Each pair is two arcs, one of each end. That of the higher end counts the triangles of the pair and stands in the queue
-when they are too few. `truss_peel` takes the triangles of the pairs that go off the pairs that stay, and lists those of
-which too few are left. The rows of the lower ends are own ones, or copies from their owners. Of a pair whose higher end
-belongs to another rank, it writes down the ends; `truss_lose` takes off there what others have found. A triangle that
-loses several pairs at once is taken off by that which is opposite to the largest number.
+when they are too few. On a rank that has the whole graph, `truss_mark` notes the round at both arcs of the pairs that
+go, and the rows of their lower ends. `truss_peel` takes the triangles of the pairs that go off the pairs that stay, and
+lists those of which too few are left. The rows of the lower ends are own ones, or copies from their owners. Of a pair
+whose higher end belongs to another rank, it writes down the ends; `truss_lose` takes off there what others have found.
+A triangle that loses several pairs at once is taken off by that which is opposite to the largest number.
 """
 
 import numpy as np
@@ -26,6 +27,17 @@ def _place(keys, low, end, key):
         else:
             high = middle
     return low if low < end and keys[low] == key else -1
+
+
+@twin
+def truss_mark(n, a: TrussArcs):
+    for i in range(n):
+        arc = a.queue[a.first + i]
+        low = np.int64(a.slot[arc])
+        key = low * a.n + a.number[a.keys[arc] // a.n]
+        a.removed[arc] = a.now
+        a.removed[_place(a.keys, a.indptr[low], a.indptr[low + 1], key)] = a.now
+        a.row[i] = low
 
 
 @twin

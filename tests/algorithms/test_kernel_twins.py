@@ -286,13 +286,39 @@ def test_edges_that_are_no_self_loops_are_listed(backend, dtype, count, rng):
 
 
 @pytest.mark.parametrize("count", [0, 1, 3000])
+def test_numbers_ascend_from_the_first_one(backend, dtype, count):
+    numbers = np.full(count + 1, POISON, dtype)
+    Launch(backend, "sorted_rows", dtype)(count, 70, numbers, names=("sorted_rows_numbers",))
+    assert numbers.tolist() == [*range(70, 70 + count), POISON]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_degrees_count_self_loops_twice_where_vertices_are_given(backend, dtype, named, rng):
+    vertices, slots = 50, 70
+    number = rng.permutation(slots) if named else np.arange(slots)
+    rows = [sorted(rng.integers(0, slots, 5 * (u % 7)).tolist() + [u] * (u % 3), key=lambda v: number[v])
+            for u in range(vertices)]  # fmt: skip
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    indices, ids = np.array([v for row in rows for v in row], dtype), number[:vertices].astype(dtype)
+    launch, of_slots = Launch(backend, "sorted_rows", dtype), number.astype(dtype) if named else None
+    for loops in (False, True):
+        degrees = np.full(vertices, 100)
+        given = indptr, indices, of_slots, ids if loops else None, degrees
+        launch(vertices, *given, names=("sorted_rows_degrees",))
+        assert degrees.tolist() == [100 + len(row) + loops * row.count(u) for u, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3000])
 def test_rows_lie_between_sorted_keys(backend, count, rng):
     vertices = 61
     ids, launch = rng.permutation(vertices).astype(np.int32), Launch(backend, "sorted_rows", np.int32)
     rows, columns = rng.integers(0, vertices - 1, (2, count)).astype(np.int32)
     keys, indptr, loops = np.full(count, POISON), np.full(vertices + 1, POISON), np.ones(1, np.uint64)
-    launch(count, rows, columns, keys, names=("sorted_rows_keys",))
+    launch(count, None, rows, columns, keys, names=("sorted_rows_keys",))
     assert keys.tolist() == [int(row) * 2**32 + int(column) for row, column in zip(rows, columns, strict=True)]
+    some, of_some = rng.permutation(count)[: count // 2], np.full(count, POISON)
+    launch(count // 2, some, rows, columns, of_some, names=("sorted_rows_keys",))
+    assert of_some.tolist() == [*keys[some].tolist(), *[POISON] * (count - count // 2)]
     keys.sort()
     launch(vertices + 1, keys, count, ids, indptr, loops, names=("sorted_rows_begins",))
     np.testing.assert_array_equal(np.diff(indptr), np.bincount(rows, minlength=vertices))

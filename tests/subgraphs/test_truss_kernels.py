@@ -61,9 +61,10 @@ def test_pairs_go_in_the_rounds_in_which_they_are_in_too_few_triangles(backend, 
     while begin < end:
         now += 1
         going = d.host("queue")[begin:end]
-        for some in (going, back[going]):
-            d.pack.removed[backend.from_host(some)] = now
-        d.pack.assign(first=begin, now=now, row=backend.from_host(slot[going].astype(np.int64)))
+        d.pack.assign(first=begin, now=now, row=backend.from_host(np.full(len(going), POISON)))
+        kernels.truss_mark(end - begin, d.pack)
+        assert d.host("row").tolist() == slot[going].tolist()
+        assert np.flatnonzero(d.host("removed") == now).tolist() == sorted([*going.tolist(), *back[going].tolist()])
         kernels.truss_peel(end - begin, d.pack, per_item=32)
         begin, end = end, d.counts().listed
     removed = d.host("removed").tolist()
