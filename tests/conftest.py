@@ -2,9 +2,9 @@
 
 One seed per run, shown in the header, decides the order of the tests and what `rng` draws. Set
 `GRAPHDASK_TEST_SEED` to that number to repeat a run. `pytest` without paths takes a slice of the tests
-(helpers/slices.py; `--all`: all of them), and starts a process for each processor, up to four (pytest-xdist; `-n 0`:
-none). A file, or a folder whose files share a cluster, goes to one of them as a whole, and each takes the next when it
-has none left. Tests marked `quiet` need the machine for themselves, and are skipped there.
+(helpers/slices.py; `--all`: all of them), and starts one process more than there are processors, up to four
+(pytest-xdist; `-n 0`: none). A file, or a folder whose files share a cluster, goes to one of them as a whole, and each
+takes the next when it has none left. Tests marked `quiet` need the machine for themselves, and are skipped there.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ os.environ["GRAPHDASK_TEST_SEED"] = str(SEED)  # processes that share the tests 
 
 MOST_PROCESSES = 4
 """That share all tests: each takes some 2 GiB in the end."""
+MORE_PROCESSES = 1
+"""Than processors: tests of clusters, and those that another process compiles a kernel for, wait much of their time."""
 TOGETHER = ("cluster", "comm", "gang", "output")
 """Folders whose files share processes that take long to start."""
 GARBAGE = 50_000, 20, 20
@@ -238,7 +240,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or getattr(option, "numprocesses", 0) is not None:
         return  # files are named, or there is no pytest-xdist
     if not (option.collectonly or option.usepdb or option.markexpr == "quiet"):
-        option.numprocesses = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
+        option.numprocesses = min(len(os.sched_getaffinity(0)) + MORE_PROCESSES, MOST_PROCESSES)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

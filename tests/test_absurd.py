@@ -252,6 +252,7 @@ def test_estimates_are_below_what_is_written(name, number, tmp_path):
         assert least <= written.bytes
 
 
+@pytest.mark.slow
 def test_a_file_that_is_converted_to_one_that_the_disk_does_not_hold(tmp_path, host):
     gd.generate.rmat(16, seed=1).write(tmp_path / "graph.gdg")
     edges = read_edges(tmp_path / "graph.gdg")

@@ -337,6 +337,7 @@ def test_a_room_does_not_grow_beyond_the_memory_there_is(free_memory):
         room.fit(900_000)
 
 
+@pytest.mark.slow
 def test_levels_of_one_launch_have_room_for_all_they_may_find(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     graph = of(lambda: (300, np.arange(299), np.arange(1, 300)), 1, device="cuda")

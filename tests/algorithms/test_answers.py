@@ -118,6 +118,7 @@ def test_an_unknown_direction_is_named():
         gd.bfs(gd.from_edges([0], [1]), 0, direction="down")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_a_long_path_takes_a_superstep_for_each_hop_or_for_many_where_one_rank_has_all(parts):
     n = 2000

@@ -241,6 +241,7 @@ def test_scores_that_add_up_but_are_of_others_are_found(directed, given, parts, 
     result.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [1, 2, 7, 64])
 def test_the_answer_does_not_depend_on_the_lanes(lanes):
     graph = gd.generate.preferential_attachment(300, degree=3).partition(2, device="cpu")

@@ -173,6 +173,7 @@ def test_ranks_of_float64_do_without(rng):
     assert not made
 
 
+@pytest.mark.slow
 def test_where_there_is_no_memory_for_bins_ranks_do_without(rng, monkeypatch, free_memory):
     stand_in(monkeypatch, emulated())
     graph = graph_of(rng, True, 3000, 20_000).partition(1, device="cuda").persist()

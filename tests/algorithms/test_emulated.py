@@ -89,6 +89,7 @@ def test_searches_over_edges_either_way_and_from_several_sources(make, parts):
     np.testing.assert_array_equal(found.parent, expected.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["auto", "push"])
 def test_a_long_path_is_one_superstep_of_a_gpu_that_holds_all_of_it(direction):
     n = 1000

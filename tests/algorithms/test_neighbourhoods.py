@@ -347,6 +347,7 @@ def test_ranks_of_a_small_graph_gather_it_at_once(parts, tuned):
     assert len(found.stats.supersteps) == 1
 
 
+@pytest.mark.slow
 def test_a_path_on_many_ranks_takes_few_supersteps(tuned):
     path = gd.from_edges(np.arange(4999), np.arange(1, 5000), directed=False).partition(3, by="random", device="cpu")
     found = gd.core_number(path).verify()

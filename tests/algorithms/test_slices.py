@@ -159,6 +159,7 @@ def test_ranks_have_the_same_bits_on_a_device(parts, directed, dtype, weights, r
     assert found.iterations == expected.iterations
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("directed", [True, False])

@@ -162,6 +162,7 @@ def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, wid
     same(found, gd.connected_components(graph.partition(device="cpu", id_width=width)), "label")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 def test_what_takes_too_many_rounds_is_joined_the_other_way(used, tuned):
     tuned(COMPONENTS, rounds=2)
@@ -289,6 +290,7 @@ def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch, watched):
     assert [search(), search()] == [7, 7]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 def test_what_no_team_does_goes_the_other_way(teams):
     n, src, dst, _ = GRAPHS["scale-free"]()

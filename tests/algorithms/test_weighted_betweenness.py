@@ -341,6 +341,7 @@ def test_scores_of_others_are_found(given, rng):
         result.verify()
 
 
+@pytest.mark.slow
 def test_scores_by_hops_are_not_those_by_weight(rng):
     graph = gd.from_edges(*rng.integers(0, 60, (2, 400)), rng.integers(1, 9, 400), directed=False)
     graph = graph.partition(2, device="cpu")

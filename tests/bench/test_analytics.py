@@ -182,6 +182,7 @@ def test_what_an_algorithm_does_not_take_is_said(tmp_path):
     assert search["skipped"] == "the graph has no edge to another vertex"
 
 
+@pytest.mark.slow
 def test_the_command_writes_lines_with_the_machine(tmp_path):
     output = tmp_path / "records.jsonl"
     options = ["--device", "cpu", "--scale", "4", "--ranks", "1,2", "--sources", "1", "--no-peers"]

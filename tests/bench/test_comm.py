@@ -23,6 +23,7 @@ def test_every_measurement_says_what_it_is():
         assert row["gbs"] == pytest.approx(row["bytes"] / row["us"] / 1e3, rel=0.1, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["threads", "tcp"])
 def test_the_table_is_for_people(kind):
     done = CliRunner().invoke(cli, ["bench", "comm", "--communicator", kind, "--ranks", "3", "--size", "8"])

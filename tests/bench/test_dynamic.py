@@ -38,6 +38,7 @@ def test_every_method_is_measured_at_the_same_tolerance_and_at_the_same_error(tm
     assert len(list(tmp_path.glob("*.png"))) == 6
 
 
+@pytest.mark.slow
 def test_temporal_files_are_followed_in_the_order_of_time(tmp_path):
     file = tmp_path / "times.txt"
     file.write_text("".join(f"{100 + k % 9} {100 + k * k % 11} {(k * 7) % 100}\n" for k in range(100)))
@@ -50,6 +51,7 @@ def test_temporal_files_are_followed_in_the_order_of_time(tmp_path):
     np.testing.assert_array_equal([row["iterations"] for row in rows[:4]], [row["iterations"] for row in rows[4:]])
 
 
+@pytest.mark.slow
 def test_generated_graphs_are_followed_on_several_ranks():
     rows = dynamic.run(
         experiments=("generated",), methods=("dfp",), stops=("tolerance",), shares=(1e-3,), ranks=(1, 3), errors=1,

@@ -108,6 +108,7 @@ def test_no_memory_at_all_is_a_reason_to_skip(free_memory):
     assert record["skipped"].startswith("1000 bytes are free")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.usefixtures("alone")
 def test_memory_stays_within_a_tenth_of_the_output(free_memory, blocks):
@@ -166,6 +167,7 @@ def test_what_cannot_be_measured_is_refused():
         generate.run(n=3)
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_records_of_a_single_graph():
     asked = ["bench", "generate", "--vertices", "2e3", "--no-peers", "--repeats", "1", "--device", "cpu", "--json"]
     done = CliRunner().invoke(cli, asked)
@@ -176,6 +178,7 @@ def test_the_command_line_prints_records_of_a_single_graph():
     assert record["generator"] == "cuPPA-Hash"
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_leaves_the_records_before(tiny, fault, tmp_path):
     fault(generate, "_measured", KeyboardInterrupt, lambda case, *more: case.experiment != "rate")
     path = tmp_path / "records.jsonl"
@@ -207,6 +210,7 @@ def test_two_gpus_make_their_shares_at_the_same_time():
     assert both.median < alone.median / 1.5
 
 
+@pytest.mark.slow
 def test_others_are_measured_beside_as_many_cores_and_each_says_what_it_ends_with():
     records = generate.run("tiny", experiments=("peers",), device="cpu", repeats=1)
     assert {record["devices"] for record in records} == {1}

@@ -22,6 +22,7 @@ def test_both_sides_are_measured_or_skipped_with_a_reason(case):
             assert row["peak_mb"] > row["above_import_mb"] > 0
 
 
+@pytest.mark.slow
 def test_what_a_process_fails_with_is_said(tmp_path):
     with pytest.raises(GraphdaskError, match="no such file"):
         read._in_process("graphdask", "graph", tmp_path / "none.txt", "text")

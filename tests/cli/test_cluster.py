@@ -13,6 +13,7 @@ from graphdask.cluster.local import connect, core_count, default_workers, local_
 from graphdask.errors import DeadlineExceeded, GraphdaskWarning, InputError
 
 
+@pytest.mark.slow
 def test_each_worker_is_a_process_with_one_thread():
     with local_cluster(2, "cpu") as client:
         workers = client.sync(client.scheduler.identity)["workers"]
@@ -22,6 +23,7 @@ def test_each_worker_is_a_process_with_one_thread():
         assert len(pids | {os.getpid()}) == 3
 
 
+@pytest.mark.slow
 def test_its_scheduler_keeps_the_connections_by_which_calls_begin():
     with local_cluster(2, "cpu") as client:
         workers, connections = client.run(os.getpid), client.cluster.scheduler.rpc
@@ -40,6 +42,7 @@ def test_it_is_not_the_default_client_and_leaves_logging_as_it_was():
     assert logging.getLogger("distributed").level == before
 
 
+@pytest.mark.slow
 def test_its_workers_log_nothing_below_a_critical_error_for_as_long_as_they_live():
     def log_levels() -> set[int]:
         names = (
@@ -78,6 +81,7 @@ def test_workers_that_do_not_come_in_time_are_counted():
         pass
 
 
+@pytest.mark.slow
 def test_other_versions_on_the_workers_are_a_warning_of_one_line(monkeypatch):
     from distributed import versions
 

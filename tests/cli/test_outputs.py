@@ -57,6 +57,7 @@ def test_what_the_system_refuses_is_one_paragraph(call, path_graph, tmp_path, co
         assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_benchmark_names_no_records_that_a_full_disk_has_lost(call):
     words = ("bench", "generate", "--vertices", "2000", "--no-peers", "--repeats", "1", "--output", "/dev/full")
     result = call(*words)

@@ -27,6 +27,7 @@ def records(result):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_every_batch_has_a_line_of_json(call, temporal, tmp_path):
     file, src, dst = temporal
     output = tmp_path / "lines.jsonl"

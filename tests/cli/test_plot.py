@@ -136,6 +136,7 @@ def test_what_cannot_be_drawn_is_refused():
         draw([(0, 1)])
 
 
+@pytest.mark.slow
 def test_a_layout_keeps_neighbours_together_and_is_the_same_again():
     src = np.arange(1, 400)
     dst = (src - 1) // 3

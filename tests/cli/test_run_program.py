@@ -99,6 +99,7 @@ def test_what_was_written_is_where_a_run_goes_on(call, programs, letters, tmp_pa
     assert values == [*expected()[:4], 7.5, 8.5]
 
 
+@pytest.mark.slow
 def test_a_file_of_some_vertices_leaves_the_others_as_the_program_says(call, programs, letters, tmp_path):
     some = tmp_path / "some.csv"
     some.write_text("vertex,hops,other\nb,4,1\n")

@@ -30,6 +30,7 @@ def test_a_run_over_it_gives_the_answer_and_says_what_was_read(call, streamed, t
     assert record["answer"]["highest"] == 20
 
 
+@pytest.mark.slow
 def test_betweenness_and_walks_stream_through_a_gpu(call, streamed, monkeypatch):
     stand_in(monkeypatch, emulated())
     result = call("run", "betweenness", streamed, "--memory", "1MiB", "--device", "cuda", "--verify", "--json")

@@ -63,6 +63,7 @@ def test_whole_numbers_may_be_written_in_several_ways(text, value):
     assert Whole().convert(text, None, None) == value
 
 
+@pytest.mark.slow
 def test_bench_writes_a_header_and_a_record_for_each_measurement(call, tmp_path):
     file = tmp_path / "records.jsonl"
     result = call("bench", "generate", "--vertices", "2000", "--no-peers", "--repeats", "1", "--output", file, "--json")

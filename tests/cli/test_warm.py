@@ -35,6 +35,7 @@ def run(env, *arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_what_was_warmed_is_not_compiled_again(empty):
     warm = "-m", "graphdask", "warm", "components", "--device", "cpu"
     first = json.loads(run(empty, *warm, "--json"))

@@ -166,6 +166,7 @@ def test_betweenness_uses_them_unless_an_option_says_otherwise(call, tmp_path):
         assert found["answer"]["score"] == score
 
 
+@pytest.mark.slow
 def test_similarity_goes_by_them_unless_it_is_unweighted(call, weighted, tmp_path):
     G = gd.read_graph(weighted, weights=True)
     for number, (options, weight) in enumerate(

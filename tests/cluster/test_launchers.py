@@ -106,6 +106,7 @@ def test_ranks_become_scheduler_client_and_workers_and_end_together(tmp_path):
     assert not list(tmp_path.glob("graphdask-scheduler*"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("mpiexec") is None, reason="needs mpiexec, of Open MPI or another MPI")
 def test_ranks_of_an_mpi_that_is_installed(tmp_path):
     (tmp_path / "graph.txt").write_text(EDGES)

@@ -116,6 +116,7 @@ def test_another_user_neither_connects_nor_reads(comm, tmp_path):
         assert what_others_get(ports, [*cluster.files.values(), str(tmp_path / "s.json")]) == []
 
 
+@pytest.mark.slow
 @as_root
 def test_the_same_attempt_succeeds_where_there_is_no_tls():
     with local_cluster(1, "cpu", tls=False) as client:
@@ -147,6 +148,7 @@ def test_all_that_listens_is_of_this_host_alone_and_has_no_pages():
         assert answers == {page: {0, 404} for page in pages}  # some do not speak HTTP, the others have no pages
 
 
+@pytest.mark.slow
 def test_folders_of_workers_are_for_the_user_alone_and_go():
     def folder(dask_worker):
         return dask_worker.local_directory

@@ -165,6 +165,7 @@ for run in range(3):
 """
 
 
+@pytest.mark.slow
 def test_what_failed_runs_opened_is_closed_with_their_planes():
     needs_ucx()
     helpers = str(ROOT / "tests" / "helpers")

@@ -271,6 +271,7 @@ def test_payloads_lie_in_the_same_memory_and_do_not_overlap(backend, rng):
         assert room.take(1) is memory
 
 
+@pytest.mark.slow
 def test_numbers_that_no_entry_has_are_found(backend, rng):
     """A GPU leaves them out and reports at the synchronisation."""
     case = Owners(rng, np.int32, 4, "all")

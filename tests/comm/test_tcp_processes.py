@@ -50,6 +50,7 @@ def hear(rank):
     return json.loads(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_thousand_exchanges_bring_what_was_sent(size):
     with processes("many", size) as ranks:
@@ -64,6 +65,7 @@ def test_thousand_exchanges_bring_what_was_sent(size):
         assert got[receiver] == digest.hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 4])
 def test_large_payloads_cross(size):
     with processes("large", size) as ranks:

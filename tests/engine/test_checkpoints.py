@@ -306,6 +306,7 @@ def test_a_manifest_that_cannot_be_read_is_named_and_an_earlier_checkpoint_used(
     np.testing.assert_array_equal(r.rank, gd.pagerank(graph().partition(1)).rank)
 
 
+@pytest.mark.slow
 def test_a_disk_that_takes_no_more_is_no_error_of_the_run(tmp_path):
     """The limit of a file's size stands for a full disk: the first files are written in part."""
     made = f"""

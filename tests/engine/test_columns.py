@@ -105,6 +105,7 @@ def test_errors_say_what_to_do(host):
         found.column("depth", "gpu")
 
 
+@pytest.mark.slow
 def test_a_column_of_workers_comes_to_the_host(two_workers):
     found = gd.bfs(ring().partition(2, by="random", device="cpu"), 7, client=two_workers)
     assert found.column("depth").tolist() == found.depth.tolist()

@@ -64,6 +64,7 @@ def place(path=None):
     return found and found.get_cache_path()
 
 
+@pytest.mark.slow
 def test_the_next_process_compiles_nothing(home):
     hits = []
     for _ in range(2):
@@ -74,6 +75,7 @@ def test_the_next_process_compiles_nothing(home):
     assert hits[0] == 0 < hits[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 2000])
 def test_a_call_goes_on_where_the_disk_of_the_cache_is_full(home, limit):
     program = FULL.replace("LARGEST", str(limit))

@@ -165,6 +165,7 @@ def ran(client, program, *arguments, **settings):
         return gang.run(program, *arguments, summary=itself, label="work", show=False).summary
 
 
+@pytest.mark.slow
 def test_a_run_that_makes_progress_outlasts_its_deadline(two_workers):
     assert ran(two_workers, in_parts, 15, 0.4, deadline=3.0, heartbeat_interval=0.1) == [15, 15]
 

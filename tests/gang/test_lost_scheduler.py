@@ -30,6 +30,7 @@ def address():
         yield client.scheduler.address
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 1, 3, 6])
 def test_a_client_that_is_closed_during_a_call_has_lost_its_scheduler(address, at, watched):
     """As its scheduler closes it; `at` is the task before which that happens."""

@@ -142,6 +142,7 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
         eventually(lambda: keys.isdisjoint(chain(*two_workers.run(keys_of_dask).values())))
 
 
+@pytest.mark.slow
 def test_another_data_plane_needs_another_registration(two_workers, tasks):
     needs_ucx()
     G = path(5).persist(client=two_workers)

@@ -104,8 +104,13 @@ def test_no_schedule_changes_the_graph(backend, size, p):
         np.testing.assert_array_equal(out, from_definition(*graph))
         if len(log) < 500:
             check_log(log, graph, segment, factor)
-    out, _ = run_queue(backend, np.int64, graph, 0, 0, 2, 16)
-    np.testing.assert_array_equal(out, from_definition(*graph))
+
+
+@pytest.mark.slow
+def test_64_bit_ids_give_the_same_graph(backend):
+    for size, p in itertools.product(SIZES, PROBABILITIES):
+        out, _ = run_queue(backend, np.int64, (*size, p), 0, 0, 2, 16)
+        np.testing.assert_array_equal(out, from_definition(*size, p))
 
 
 @pytest.mark.parametrize("attempts", [1, 2])

@@ -55,6 +55,7 @@ def test_every_graph_is_equally_likely(n, m, directed):
     assert_counts_agree(np.array([seen[graph] for graph in graphs]), np.full(number, seeds / number))
 
 
+@pytest.mark.slow
 def test_every_graph_of_g_n_p_has_its_probability():
     n, p, seeds = 4, 0.3, 6000
     seen = Counter(as_set(erdos_renyi(n, p=p, seed=seed).source.generator) for seed in range(seeds))

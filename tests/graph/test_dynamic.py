@@ -300,6 +300,7 @@ def test_rows_that_outgrow_the_memory_are_refused_and_the_graph_stays():
     assert D.update(insert=(np.repeat([0, 1, 2], 2000), np.tile(many, 3))).inserted == 6000 - 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pandas", "dask"])
 def test_batches_may_be_data_frames(kind):
     pandas = pytest.importorskip("pandas", reason="needs pandas")

@@ -89,6 +89,7 @@ def test_answers_are_the_same_on_the_emulator_of_a_gpu(name, rng, monkeypatch):
     check(divided(known.graph, DIVISIONS[2], "cuda"), oracle(known), rng)
 
 
+@pytest.mark.slow
 def test_answers_come_from_dask_workers(two_workers, rng):
     for name in ("real weights", "names and weights", "preferential attachment, merged"):
         known = GRAPHS[name]()

@@ -89,7 +89,7 @@ def dealt(turns: Iterable[tuple[str, str]]) -> list[str]:
     units: list[list[str]] = []
     last = ""
     for name, shared in sorted(turns):
-        if shared != last or len(units[-1]) == TOGETHER or not shared:
+        if not shared or shared != last or len(units[-1]) == TOGETHER:
             units.append([])
         units[-1].append(name)
         last = shared

@@ -6,6 +6,7 @@ import ast
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def settings() -> dict:
     return tomllib.loads((project() / "pyproject.toml").read_text())
 
 
+@cache
 def sources() -> dict[str, Path]:
     """File of every module, by the name under which it is installed; a package by its `__init__.py`."""
     found = {}

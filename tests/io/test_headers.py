@@ -285,6 +285,7 @@ def test_wrong_arguments_are_named(tmp_path, options):
             read(path, **options)
 
 
+@pytest.mark.slow
 def test_a_header_far_from_its_first_edge(tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("# x\n" * 200_000 + "source target\n" + "# y\n" * 200_000 + "1 2\n3 4\n")

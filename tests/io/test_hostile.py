@@ -316,6 +316,7 @@ def test_vertices_that_a_header_declares_are_held_to_memory_with_what_each_takes
         assert gd.read_graph(tmp_path / name).num_vertices == 300_000
 
 
+@pytest.mark.slow
 def test_lists_of_neighbours_may_be_longer_than_what_is_looked_at_for_a_header(tmp_path):
     path = tmp_path / "g.adjlist"
     many = 400_000

@@ -129,6 +129,7 @@ def test_csv_says_direction_in_a_column_that_others_read(tmp_path):
     assert gd.read_graph(tmp_path / "i.csv").directed is False
 
 
+@pytest.mark.slow
 def test_large_csv_keeps_direction(tmp_path):
     rng = np.random.default_rng(3)
     src, dst = rng.integers(0, 2**40, (2, 150_000))
@@ -232,6 +233,7 @@ def test_edge_lists_say_the_type_of_weights(tmp_path, dtype):
             read_edges(tmp_path / "h.txt")
 
 
+@pytest.mark.slow
 def test_random_float32_are_read_back_bit_by_bit(tmp_path):
     bits = np.random.default_rng(4).integers(0, 2**32, 200_000, dtype=np.uint32)
     weights = bits.view(np.float32)

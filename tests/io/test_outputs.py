@@ -189,6 +189,7 @@ for name, write in (("r.parquet", r.to_parquet), ("g.txt", G.write)):
 """
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_is_named_and_the_old_one_stays(tmp_path):
     for name in ("r.parquet", "g.txt"):
         (tmp_path / name).write_text("old")

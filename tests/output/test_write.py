@@ -115,6 +115,7 @@ def test_a_compressed_file_of_many_writers_is_the_plain_one_compressed(tmp_path,
     assert gzip.decompress((tmp_path / "g.txt.gz").read_bytes()) == (tmp_path / "g.txt").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("path", ["graph.txt", "graph.parquet", "graph.gdg", "graph.csv/", "graph.parquet/"])
 def test_workers_write_what_this_process_writes(path, merge, tmp_path, two_workers):

@@ -112,6 +112,7 @@ def order(printed: str) -> list[str]:
     return re.findall(r"::test_order\[(\d+)\] PASSED", printed)
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_order_and_draws(run, printed):
     again, other = run(7), run(8)
     drawn = [re.search(r"AssertionError: (drew \d+)", text)[1] for text in (printed, again, other)]
@@ -120,6 +121,7 @@ def test_a_seed_repeats_order_and_draws(run, printed):
     assert sorted(order(printed)) == sorted(order(other)) == sorted(map(str, range(20)))
 
 
+@pytest.mark.slow
 def test_processes_that_share_the_tests_run_each_once_and_draw_the_same(run, printed):
     pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
     shared = run(7, "-n", "2")
@@ -129,6 +131,7 @@ def test_processes_that_share_the_tests_run_each_once_and_draw_the_same(run, pri
     assert drawn[0] == drawn[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_path_that_is_not_there_ends_the_run_with_an_error(run, processes):
     pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
@@ -136,6 +139,7 @@ def test_a_path_that_is_not_there_ends_the_run_with_an_error(run, processes):
     assert "file or directory not found: tests/missing.py" in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(processors() < 2, reason="needs two processors")
 def test_the_whole_suite_runs_on_all_processors(run, printed):
     pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
@@ -176,6 +180,7 @@ def test_tests_of_pytorch_are_in_the_slice_that_installs_it(run):
         assert sorted(said) == ["test_learning[0]", "test_learning[1]"] * (number == slices.LEARN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(*WHOLE, "--all"), (*WHOLE, "-m", "not gpu"), ("tests/test_rules.py",)])
 def test_all_tests_run_on_request_and_where_some_are_named(run, options):
     assert sorted(order(run(7, *options, number="3"))) == sorted(map(str, range(20)))

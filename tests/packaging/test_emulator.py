@@ -110,6 +110,7 @@ def test_threads_that_have_left_are_not_waited_for(run):
     assert run(body)[:42].tolist() == [47] * 41 + [7]
 
 
+@pytest.mark.slow
 def test_blocks_of_a_cooperative_launch_wait_for_each_other(run):
     body = """if (threadIdx.x == 0) { atomicAdd(b, 1); while (*(volatile int *)b < 7 + (int)gridDim.x) __nanosleep(8); }
     __syncthreads(); if (threadIdx.x == 0) b[1 + blockIdx.x] = b[0];"""

@@ -57,6 +57,7 @@ def both(device, program, **how):
     return one
 
 
+@pytest.mark.slow
 def test_a_translated_until_ends_the_run_in_its_superstep(device):
     found = both(device, hops(until=lambda a: a.superstep >= 70 and a.active == 1))
     assert found.iterations == 70
@@ -167,6 +168,7 @@ def test_integers_that_no_float_holds_are_compared_by_python(device):
     assert gd.run(path().partition(1, device=device), program, **FROM).iterations == 30
 
 
+@pytest.mark.slow
 def test_until_that_fails_fails_as_in_python(device):
     program = hops(aggregate={"least": ("min", lambda old, new: new.depth)}, until=lambda a: 1 // (50 - a.least) > 5)
     for parts, where in ((1, device), (3, "cpu")):

@@ -218,6 +218,7 @@ def test_a_function_that_fails_is_named_with_its_line_by_all_ranks(G, changes, m
     assert first <= raised.value.line < first + len(lines)
 
 
+@pytest.mark.slow
 def test_integers_that_do_not_fit_are_named(G):
     large = {"state": {"n": (int, 1 << 62)}, "apply": lambda v, m: {"n": m}, "send": lambda e: e.source.n}
     with pytest.raises(FunctionError, match="send sends integers whose sum at a vertex does not fit 64 bits"):

@@ -68,6 +68,7 @@ def test_init_overrides_what_a_run_begins_with():
     assert more.distance.tolist() == [0, 1, 1, 3, 2]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_begun_with_is_said():
     G = gd.from_edges([0, 1], [1, 2], [1.0, 1.0])
     first = gd.run(G, LABELS)
@@ -221,6 +222,7 @@ UNTIL_OF_PYTHON = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("until", "why"), UNTIL_OF_PYTHON, ids=["print", "power", "list"])
 def test_statistics_say_why_python_calls_until(until, why):
     program, arguments = programs()["hops"]
@@ -255,6 +257,7 @@ def test_no_vertices_can_begin_again():
     assert gd.run(gd.from_edges([1], [2]), LABELS, start=found).label.tolist() == [2, 2]
 
 
+@pytest.mark.slow
 def test_a_deep_graph_is_gone_through_in_fewer_calls_than_supersteps():
     length = 150
     G = gd.from_edges(np.arange(length), np.arange(1, length + 1))

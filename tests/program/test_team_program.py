@@ -113,6 +113,7 @@ AGGREGATES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_until_reads_aggregates_of_all_ranks(name, parts, teams):
@@ -167,6 +168,7 @@ def test_the_host_decides_where_the_gpus_cannot(teams):
     assert teams == [2] * 4
 
 
+@pytest.mark.slow
 def test_an_aggregate_that_does_not_fit_is_named(teams):
     program = hops(aggregate={"total": ("sum", lambda old, new: 2**62 if new.depth % 2 else -7)})
     path = gd.from_edges(np.arange(9), np.arange(1, 10))
@@ -178,6 +180,7 @@ def test_an_aggregate_that_does_not_fit_is_named(teams):
     assert teams == [2] * 4
 
 
+@pytest.mark.slow
 def test_until_that_only_python_can_call_is_called_after_every_superstep(teams):
     seen = set()
     path = gd.from_edges(np.arange(39), np.arange(1, 40), directed=False).partition(2, device="cuda")
@@ -192,6 +195,7 @@ AGGREGATES_THAT_FAIL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("message", AGGREGATES_THAT_FAIL)
 def test_the_aggregate_that_failed_is_named(message, teams):
     function, path = AGGREGATES_THAT_FAIL[message], gd.from_edges(np.arange(9), np.arange(1, 10))

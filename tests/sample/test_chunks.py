@@ -189,6 +189,7 @@ def test_no_instances_make_an_empty_file(tmp_path):
     assert folder_of(tmp_path / "none") == {"src": [], "dst": [], "hop": [], "instance": []}
 
 
+@pytest.mark.slow
 def test_workers_of_a_cluster_write_the_same(two_workers, tmp_path):
     whole = sample.random_walk(G, STARTS, 9)
     for placement in ("replicated", "partitioned"):

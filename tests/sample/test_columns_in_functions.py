@@ -49,6 +49,7 @@ def test_vertices_are_chosen_by_a_column():
     agree([tuple(src[a:b]) for a, b in pairwise(bounds)], {k: p for k, p in law.items() if p})
 
 
+@pytest.mark.slow
 def test_edges_are_chosen_by_columns_of_theirs_and_of_their_destinations():
     spec = Spec(edge_bias=recent, depth=2, replace=True)
     found = gd.sample.run(graph(), spec, [0], instances=TRIALS, seed=4)
@@ -144,6 +145,7 @@ def test_the_same_on_a_cluster(two_workers):
                 same(expected, gd.sample.run(G, SPECS[name], SEEDS, instances=20, placement=placement))
 
 
+@pytest.mark.slow
 def test_columns_come_once_and_only_those_that_are_read(watched):
     from graphdask.gang import columns
 

@@ -47,6 +47,7 @@ def test_the_same_on_a_gpu(name, shape, kind, monkeypatch, rng):
     same(expected, gd.sample.run(on_gpu, spec, seeds, instances=6).verify())
 
 
+@pytest.mark.slow
 def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     tuned(SAMPLE, trials=2)
@@ -264,6 +265,7 @@ def test_functions_fail_where_something_is_near_and_nowhere_else(bias, message):
         gd.sample.run(triangle.partition(1, device="cpu"), spec, [0, 1], instances=50)
 
 
+@pytest.mark.slow
 def test_sums_that_are_kept_change_no_edge(monkeypatch):
     stand_in(monkeypatch, emulated())
     for kind in ("integers", "floats"):
@@ -392,6 +394,7 @@ def test_functions_are_given_the_ids_of_the_caller(ids, reported, devices, monke
             assert list(zip(found.src, found.dst, strict=True)) == [(ids[0], ids[1]), (ids[2], ids[3])]
 
 
+@pytest.mark.slow
 def test_a_vertex_that_there_is_not_goes_into_no_pool():
     for replace in (True, False):
         with pytest.raises(gd.errors.FunctionError, match="neither -1 nor a vertex"):

@@ -188,6 +188,7 @@ def negative_vertex(v):
     return -1.0
 
 
+@pytest.mark.slow
 def test_biases_above_their_bound_end_the_run(graph):
     with pytest.raises(FunctionError, match="by_weight returned a bias above edge_bound") as caught:
         gd.sample.run(graph, Spec(edge_bias=by_weight, edge_bound=4.5, depth=1, replace=True), [0], instances=99)
@@ -227,6 +228,7 @@ def test_bad_runs(graph):
         gd.sample.run(bare, Spec(edge_bias=by_weight, depth=1), [0])
 
 
+@pytest.mark.slow
 def test_edges_of_bias_zero_are_like_none(graph):
     nothing = Spec(edge_bias=lambda e: 0, depth=2, neighbor_size=2)
     assert gd.sample.run(graph, nothing, [0, 1, 2]).verify().src.tolist() == []
@@ -275,6 +277,7 @@ def test_pools_and_what_comes_into_them(graph):
     assert gd.sample.run(graph, Spec(depth=1), [0, 1], instances=0).src.tolist() == []
 
 
+@pytest.mark.slow
 def test_ids_of_the_caller():
     names = gd.from_edges(np.array(["a", "a", "c"]), np.array(["b", "c", "a"])).partition(1, device="cpu")
     found = gd.sample.run(names, Spec(edge_bias=lambda e: e.destination == 2, depth=2, replace=True), ["a"])
@@ -326,6 +329,7 @@ def test_in_neighbours():
     assert (found.src.tolist(), found.dst.tolist()) == ([0] * 5 + [2] * 2, [1, 3, 4, 5, 6, 0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 3])
 def test_failures_on_the_owner_of_a_vertex_name_the_line(graph, parts):
     divided = graph.partition(parts, device="cpu")

@@ -276,6 +276,7 @@ def test_a_snowball_is_that_of_the_sampler():
         np.testing.assert_array_equal(getattr(one, column), getattr(other, column))
 
 
+@pytest.mark.slow
 def test_too_few_trials_change_no_law(tuned):
     tuned(SAMPLE, trials=1)
     law = Rows(N, SRC, DST, WEIGHTS).walks(second_order, 1, 3, onward)

@@ -56,6 +56,7 @@ def test_the_next_process_does_not_compile(folder):
     assert (found.stdout.split(), found.stderr) == (["1", "0"], "")
 
 
+@pytest.mark.slow
 def test_of_processes_that_start_together_one_compiles(folder):
     running = [
         subprocess.Popen([sys.executable, "-W", "error", "-c", RUN], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

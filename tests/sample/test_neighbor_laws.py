@@ -91,6 +91,7 @@ def test_the_mean_of_a_fire():
     assert abs(len(fire.src) / n - mean) < 4 * spread / np.sqrt(n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_layer_takes_all_sets_of_edges_alike(method):
     """Two seeds of 4 and 2 edges, and one of none."""
@@ -135,5 +136,6 @@ def test_hops_of_a_layer_are_independent():
     assert fits(table.reshape(-1), np.full(25, trials / 25))
 
 
+@pytest.mark.slow
 def test_random_edges_and_vertices_are_all_alike():
     check_one_pass(3000)

@@ -345,6 +345,7 @@ def test_data_of_pytorch_geometric_have_what_its_own_loader_gives(graph):
         batch.validate(raise_on_error=True)
 
 
+@pytest.mark.slow
 def test_workers_of_a_cluster_draw_the_same_batches(two_workers, graph):
     expected = reported(NeighborLoader(graph, [3, 2], batch_size=8))
     for placement in ("replicated", "partitioned"):

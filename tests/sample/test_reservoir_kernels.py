@@ -152,6 +152,7 @@ def from_some(e):
     return e.weight if e.destination < 40 else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("bias", [by_weight, from_some])
 def test_functions_of_hubs(device, bias, monkeypatch, rng):

@@ -104,6 +104,7 @@ def test_rows_on_a_gpu_are_the_same(name, monkeypatch, device):
         np.testing.assert_array_equal(SAMPLERS[name](where).edge, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["walk by weight", "saint", "edges", "neighbors with rows", "spec"])
 def test_workers_of_a_cluster_tell_the_same_rows_and_keep_them(name, two_workers, tmp_path):
     expected = SAMPLERS[name](gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N)).edge

@@ -200,6 +200,7 @@ def test_each_rank_reads_the_whole_graph_in_place(device, monkeypatch):
         assert found.stats.ranks == 3
 
 
+@pytest.mark.slow
 def test_on_a_cluster(two_workers):
     with active(two_workers):
         for kind in ("alias", "layers by weight"):
@@ -231,6 +232,7 @@ def test_weights_that_are_none_are_refused_as_ever():
         sample.node2vec(graph, [0], 3, placement="streamed")
 
 
+@pytest.mark.slow
 def test_functions_in_cuda_keep_no_sums_on_the_device(page_locked):
     source = "__device__ double mine(long long weight) { return weight; }"
     spec = Spec(edge_bias=Translated.from_cuda(source, "mine", {"weight": "int"}, "float"), **WALK)
@@ -244,6 +246,7 @@ def test_functions_in_cuda_keep_no_sums_on_the_device(page_locked):
     assert name not in part_of(graph.on_host).tables
 
 
+@pytest.mark.slow
 def test_edges_are_page_locked_once_for_all(page_locked, watched):
     locked = watched(streamed, "page_locked", lambda backend, array: array)
     graph = made("scale-free").partition(1, device="cuda")

@@ -92,6 +92,7 @@ def test_what_is_in_the_file_is_not_measured_again(measured, client, tmp_path):
     assert (len(everything), new) == (18, [])
 
 
+@pytest.mark.slow
 def test_a_graph_is_built_once_for_each_number_of_workers(client, tmp_path, watched):
     built = watched(in_memory, "build_all", lambda *given: given[1].size)
     arguments = SMALL | {"algorithms": ("bfs", "components"), "transports": ("shm", "tcp")}

@@ -56,6 +56,7 @@ def test_answers_are_those_in_memory_to_the_last_bit(streamed, name, kind):
     assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "sources", "order"), [
     ("a hub", 3, "layers"), ("dense random, directed", 40, "layers"), ("dense random, directed", [7], "ids"),
     ("scale-free", 9, "layers"), ("only self-loops", None, "layers"),
@@ -227,6 +228,7 @@ def test_what_is_in_a_buffer_still_is_not_copied_again(streamed, memory, ahead, 
     assert found["chunks_resident"] >= still_there * (found["sweeps"] - 1)
 
 
+@pytest.mark.slow
 def test_an_iteration_that_is_begun_in_vain_changes_nothing(streamed):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
@@ -256,6 +258,7 @@ def test_a_distance_that_is_too_large_names_the_vertex(streamed):
         gd.sssp(streamed(gd.from_edges([5, 6], [6, 7], [2**62, 2**62])), 5)
 
 
+@pytest.mark.slow
 def test_a_graph_without_vertices(streamed):
     S = streamed(gd.from_edges([], []))
     assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == len(gd.betweenness(S).score) == 0
@@ -269,6 +272,7 @@ def test_a_deep_road_in_place_is_one_launch_once_its_chunks_are_there(streamed):
     assert gd.sssp(S, 0).distance.tolist() == list(range(n))
 
 
+@pytest.mark.slow
 def test_one_window_is_gone_before_the_next_is_made(streamed, watched):
     windows: weakref.WeakSet[device_window.DeviceWindow] = weakref.WeakSet()
     watched(device_window.DeviceWindow, "__init__", lambda window, *given, **named: windows.add(window))

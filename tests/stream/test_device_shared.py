@@ -89,6 +89,7 @@ def test_betweenness_is_that_in_memory_on_a_device(streamed, name, sources, orde
     found.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 def test_betweenness_with_room_for_any_number_of_chunks(streamed, directed):
     src, dst = np.random.default_rng(3).integers(0, 60, (2, 4500))
@@ -130,6 +131,7 @@ def test_an_edge_between_two_large_trees_is_not_left_to_the_other(streamed):
     assert gd.connected_components(streamed(G, "1MiB", parts=2, order="ids")).label.tolist() == [0] * n
 
 
+@pytest.mark.slow
 def test_results_are_proved(streamed):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "1MiB", parts=2)

@@ -136,6 +136,7 @@ def test_subgraphs_of_a_file_have_the_rows_that_they_have_in_memory(tmp_path, di
             np.testing.assert_array_equal(s.edge_norm, expected.edge_norm)
 
 
+@pytest.mark.slow
 def test_workers_walk_over_a_file_with_its_rows(tmp_path, two_workers):
     G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N)
     S = gd.stream.build(G, tmp_path / "g.gdl", memory="1MiB", chunk=1024, edge_rows=True)

@@ -152,6 +152,7 @@ def test_what_is_no_whole_file_of_this_version_is_refused(stored, change, reason
         gd.stream.open(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sorted", "whole"])
 def test_a_build_that_is_killed_leaves_nothing_that_opens_and_the_next_one_clears_up(tmp_path, name):
     program = (
@@ -275,6 +276,7 @@ def test_a_graph_that_is_too_large_for_memory_is_offered_to_be_streamed():
     assert 'graphdask.stream.open("graph.gdl", memory="184MiB"), is a graph' in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("star", [False, True])
 def test_the_memory_that_is_said_is_enough(star, rng, tmp_path):
     n = 100_000

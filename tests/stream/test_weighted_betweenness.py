@@ -218,6 +218,7 @@ def test_through_a_device_the_bits_are_those_of_a_cpu(streamed, name, kind, part
     assert found.stats.streamed["device"] == "cuda"
 
 
+@pytest.mark.slow
 def test_through_a_device_what_is_undefined_is_named(streamed):
     S = streamed(gd.from_edges([0, 1, 2, 3], [1, 2, 1, 0], [1, 0, 0, 1]))
     with pytest.raises(gd.InputError, match=r"add nothing to the length of a path, such as that from [12] to [12]"):
