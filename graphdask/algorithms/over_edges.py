@@ -104,6 +104,7 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
     """The primitive by weight."""
 
     name = "edge betweenness by weight"
+    resumes = False
     needs_memory = VALUES
     edge_rows = True
     by_weight = True
@@ -127,7 +128,7 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
     def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> PathCounts:
         return EdgePaths(sources, lanes, rows, distance)
 
-    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
         rows = self.rows(part, env)
         found = self.scored(part, env, rows)
         over = env.xp.zeros(part.out.num_edges)

@@ -10,6 +10,7 @@ Source: Brandes, A faster algorithm for betweenness centrality (2001), Section 4
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,17 +24,30 @@ from graphdask.algorithms.undefined_paths import NamedRows
 from graphdask.algorithms.weighted_paths import PathCounts, counting_memory, rows_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, RankResult
+from graphdask.engine.checkpoints import Resumable, Saved, named
+from graphdask.engine.keeper import Carried
+from graphdask.engine.loop import Environment, Messages, RankResult
 from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.partition.part import Part
 
 
-class WeightedBetweenness(WithoutSupersteps[None]):
+@dataclass
+class Scored:
+    """How far the sources are done."""
+
+    score: Array
+    """float64 per own vertex: the sums over these sources."""
+    done: int = 0
+    """Number of sources."""
+
+
+class WeightedBetweenness(WithoutSupersteps[Any], Resumable):
     """The primitive: dependencies on the given sources, summed and scaled. Its `result` runs other primitives."""
 
     name = "betweenness by weight"
     columns: ClassVar[Mapping[str, Any]] = {}
     result_type = BetweennessResult
+    in_result = True
     copies = 1
     """Lanes for each source."""
 
@@ -55,23 +69,44 @@ class WeightedBetweenness(WithoutSupersteps[None]):
         counting = counting_memory(part, self.lanes * self.copies, allocation)
         return rows_memory(part) + 8 * part.num_owned + search + 16 * part.num_slots + counting
 
-    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
-        return self.scored(part, env, self.rows(part, env))
+    def facts(self) -> dict[str, Any]:
+        return {"sources": named(self.sources)}
 
-    def scored(self, part: Part, env: Environment, rows: Any) -> dict[str, Any]:
-        """Go through all batches over some rows; the columns of the result."""
-        score = env.xp.zeros(part.num_owned)
+    def saved(self, part: Part, state: Any, inbox: Any, env: Environment) -> Saved | None:
+        """Return the sums between two batches."""
+        return None if state is None else ({"score": state.score}, {"done": state.done})
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[Any, Messages]:
+        _, messages = self.init(part, env)
+        return Scored(columns["score"], numbers["done"]), messages
+
+    def save(self, part: Part, state: Any, env: Environment) -> None:
+        """Save the state between two batches, if that is due. Every rank calls it."""
+        if isinstance(env.keeper, Carried):
+            env.keeper.save_outer(self, part, state, env)
+
+    def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
+        return self.scored(part, env, self.rows(part, env), state)
+
+    def scored(self, part: Part, env: Environment, rows: Any, state: Scored | None = None) -> dict[str, Any]:
+        """Go through all batches over some rows that are not done; the columns of the result."""
+        state = Scored(env.xp.zeros(part.num_owned)) if state is None else state
+        score = state.score
         if self.flat_both_ways(part):
             first = rows.first_flat(part, env)
             if first is not None:
                 return self._answer(score, first)
-        for sources, distance, found in self.batches(part, rows, env):
+        for sources, distance, found in self.batches(part, rows, env, state.done):
             if found.values["too_far"]:
                 return self._answer(score, too_far=rows.too_far(part, env, distance))
             if found.values["stuck"]:
                 return self._answer(score, rows.flat_edge(part, env, distance, found.columns["waiting"]))
             kernels = env.kernels("weighted_paths", **rows.types, dist_t=self.table)
             kernels.paths_score(part.num_owned, found.columns["dependency"], distance.shape[1], len(sources), score)
+            state.done += len(sources)
+            self.save(part, state, env)
         scale_sums(part, env, score, self.sources, self.scale, self.of_sources)
         return self._answer(score)
 
@@ -93,13 +128,16 @@ class WeightedBetweenness(WithoutSupersteps[None]):
         """The dtype of tables of distances."""
         return np.dtype(np.float64 if self.lengths.distance.kind == "f" else np.int64)
 
-    def batches(self, part: Part, rows: Any, env: Environment) -> Iterator[tuple[Sequence[int], Array, RankResult]]:
-        """Of each batch its sources, their distances over slots, and what PathCounts finds.
+    def batches(
+        self, part: Part, rows: Any, env: Environment, first: int = 0
+    ) -> Iterator[tuple[Sequence[int], Array, RankResult]]:
+        """Of each batch its sources, their distances over slots, and what PathCounts finds; `first` is the place of
+        the source at which the first batch begins.
 
         A source that was searched from, but whose paths are not counted yet, is half done.
         """
         copies, lanes = self.copies, self.lanes * self.copies
-        for begin in range(0, len(self.sources), self.lanes):
+        for begin in range(first, len(self.sources), self.lanes):
             sources = self.sources[begin : begin + self.lanes]
             distance = self.distances(part, rows, begin, env)
             of_lanes = [source for source in sources for _ in range(copies)]

@@ -21,7 +21,8 @@ from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.algorithms.weighted_paths import rows_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment
+from graphdask.engine.checkpoints import Saved
+from graphdask.engine.loop import Environment, Messages
 from graphdask.partition.part import Part
 from graphdask.partition.queries import own_places
 
@@ -43,6 +44,8 @@ class Sums:
     """int64: the rest of whole distances."""
     inverse: Array
     """float64: 1 / distance, where that is not 0."""
+    done: int = 0
+    """How many sources these are."""
 
     @classmethod
     def zero(cls, xp: Any, owned: int, dtype: np.dtype) -> Sums:
@@ -96,26 +99,38 @@ class WeightedNearness(WeightedBetweenness):
         checks = 0 if part.inward is None else 16 * part.num_slots + 17 * part.inward.num_edges + rows_memory(part)
         return Distances(0, self.lengths).memory(part, allocation) + SUMS * part.num_owned + checks
 
-    def searched(self, part: Part, env: Environment) -> Iterator[tuple[int, Array]]:
-        """Sources that are done, and the distances from some of them over slots, a column for each, of own vertices at
-        least."""
-        for number, source in enumerate(self.sources, 1):
+    def saved(self, part: Part, state: Any, inbox: Any, env: Environment) -> Saved | None:
+        """Return the sums between two sources."""
+        return None if state is None else ({name: getattr(state, name) for name in self.kept}, {"done": state.done})
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[Any, Messages]:
+        _, messages = self.init(part, env)
+        return Sums(**columns, done=numbers["done"]), messages
+
+    def searched(self, part: Part, env: Environment, first: int) -> Iterator[tuple[int, Array]]:
+        """Sources that are done, and the distances from some of them, from the one at `first` on, over slots, a column
+        for each, of own vertices at least."""
+        for number, source in enumerate(self.sources[first:], first + 1):
             own = env.run(part, Distances(source, self.lengths)).columns["distance"]
             if self.checked:
                 (own,) = env.fetch_ghosts(part, [own])
             yield number, own[:, None]
 
-    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
-        sums = Sums.zero(xp, owned, self.table)
+        sums: Sums = Sums.zero(xp, owned, self.table) if state is None else state
         rows = self.rows(part, env) if self.checked else None
-        for done, distance in self.searched(part, env):
+        for done, distance in self.searched(part, env, sums.done):
             too_far = NO_VERTEX if rows is None else rows.too_far(part, env, distance)
             if too_far != NO_VERTEX:
                 return self._columns(xp.zeros(owned), sums, too_far)
             for lane in range(distance.shape[1]):
                 sums.add(xp, distance[:owned, lane])
+            sums.done = done
             env.advance(done)
+            self.save(part, sums, env)
         return self.columns_of(part, env, sums)
 
     def columns_of(self, part: Part, env: Environment, sums: Sums) -> dict[str, Any]:

@@ -34,6 +34,8 @@ class Resumable:
 
     resumes = True
     """Whether it can; a class of one that can may have a state that is more than columns and numbers."""
+    in_result = False
+    """Whether its state changes in `result`, between runs of other primitives, and not in supersteps of its own."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from graphdask.comm.protocol import Received
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.checkpoint_files import Damaged, Folder, Manifest, RankFile, decoded_number, encoded_number
 from graphdask.engine.checkpoints import Checkpointing, Kept, Saved, refuse_other
-from graphdask.engine.copies import SHARE, Copier
+from graphdask.engine.copies import SHARE, Copier, Copying, Vault
 from graphdask.engine.fingerprint import fingerprint
 from graphdask.engine.messages import Inbox, Messages
 from graphdask.partition.part import Part
@@ -33,6 +33,9 @@ NONE, WRITTEN, FAILED = 0, 1, 2
 """States of a rank's file."""
 KEEP = 2
 """Complete checkpoints that are kept: if the last one is damaged, the previous one is used."""
+
+EDGES = "edges"
+"""The fact that is a fingerprint of the graph, which ranks find unless the caller knows one."""
 
 _logger = logging.getLogger("graphdask")
 
@@ -85,7 +88,9 @@ class Keeper:
         """State and messages of the last checkpoint in files, or in memory if that is a later one."""
         assert self.wanted is not None
         assert self.folder is not None
-        self._facts = {**self.wanted.facts, "edges": fingerprint(part, env)}
+        self._facts = self.wanted.facts
+        if EDGES not in self._facts:
+            self._facts = {**self._facts, EDGES: fingerprint(part, env)}
         ids = env.backend.to_host(part.ids)
         for manifest in self.wanted.found:
             refuse_other(manifest, self._facts, self.wanted.name)
@@ -140,15 +145,16 @@ class Keeper:
             due = time.monotonic() - self._last >= least
         return FILE * due
 
-    def take(self, received: Received, first: int, backend: Backend) -> None:
+    def take(self, received: Received, first: int, backend: Backend, reads_first: bool = False) -> None:
         """Take in the numbers of all ranks after an exchange: the control numbers from the place `first` on.
 
-        If a copy is due, ranks exchange it before they have read what they received, so that is copied too.
+        If a copy is due, ranks exchange it before they have read what they received, unless `reads_first`, so that is
+        copied too.
         """
         controls = received.control[:, first:]
         self.done += 1
         self._due = int(controls[0, 0])
-        if self._due & COPY:
+        if self._due & COPY and not reads_first:
             received.payloads[:] = [each if each is None else _own(each, backend) for each in received.payloads]
         if self.copier is not None:
             self.copier.settle()
@@ -162,20 +168,25 @@ class Keeper:
             if self.rank == 0:
                 self._commit(opened, controls)
 
-    def save(self, primitive: Any, part: Part, state: Any, inbox: Inbox, env: Any) -> None:
+    def save(self, primitive: Any, part: Part, state: Any, inbox: Inbox | None, env: Any) -> None:
         """Write the state of this rank, and copy it to another worker, as far as either is due."""
-        due = self._due
+        due, apart = self._due, primitive.in_result or not env.together
         if not due:
             return
         started = time.monotonic()
-        saved = None if due == COPY and env.together else primitive.saved(part, state, inbox, env)
-        self._waits = due if saved is None and not env.together else 0
+        saved = primitive.saved(part, state, inbox, env) if due & FILE or apart else None
+        self._waits = due if saved is None and apart else 0
         if saved is None:
             return
+        self._due = 0
         if due & COPY and self.copier is not None:
             self.copier.save(self.done, part, saved, env)
         if due & FILE:
             self._write(part, saved, env, started)
+
+    def put_off(self) -> None:
+        """Let what is due wait for the next exchange."""
+        self._waits = self._due
 
     def _write(self, part: Part, saved: Saved, env: Any, started: float) -> None:
         """Write the file of this rank."""
@@ -217,6 +228,48 @@ class Keeper:
             self.folder.forget({*sorted(set(self._complete))[-KEEP:], superstep})
         except OSError as error:
             _logger.warning("no checkpoint of superstep %d: %s", superstep, error)
+
+
+class Carried:
+    """A keeper while primitives run that another one runs in its `result`: what is due waits until that one saves."""
+
+    kept = None
+
+    def __init__(self, keeper: Keeper):
+        self._keeper, self.begun, self.control = keeper, keeper.begun, keeper.control
+
+    def begin(self, primitive: Any, part: Part, env: Any) -> tuple[Any, Messages]:
+        """Return state and messages of `init`."""
+        started: tuple[Any, Messages] = primitive.init(part, env)
+        return started
+
+    def take(self, received: Received, first: int, backend: Backend) -> None:
+        """Take in the numbers of all ranks after an exchange."""
+        self._keeper.take(received, first, backend, reads_first=True)
+
+    def save(self, *_: Any) -> None:
+        """Save nothing."""
+        self._keeper.put_off()
+
+    def save_outer(self, primitive: Any, part: Part, state: Any, env: Any) -> None:
+        """Save the state of the primitive that runs the others, as far as that is due. Every rank calls it."""
+        self._keeper.save(primitive, part, state, None, env)
+
+
+def in_turn(keeper: Keeper | Carried | None, primitive: Any) -> tuple[Keeper | Carried | None, Carried | None]:
+    """Return the keeper of a run that begins, and what primitives that it runs have: none, but where it saves between
+    them."""
+    if isinstance(keeper, Keeper):
+        return keeper, Carried(keeper) if primitive.in_result else None
+    return keeper, keeper
+
+
+def keep(env: Any, vault: Vault | None, checkpoints: Checkpointing | None, copying: Copying | None) -> None:
+    """Give the run of an environment its checkpoints and copies, where the caller asks for some."""
+    copier = None if copying is None or vault is None else Copier(copying, vault, env.rank)
+    env.apart = checkpoints is not None
+    if checkpoints is not None or copier is not None:
+        env.keeper = Keeper(env, checkpoints, copier)
 
 
 def _own(payload: Array, backend: Backend) -> Array:

@@ -25,7 +25,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
 from graphdask.engine.copies import Vault
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
-from graphdask.engine.keeper import Keeper
+from graphdask.engine.keeper import Carried, Keeper, in_turn
 from graphdask.engine.memory_check import checked_memory
 from graphdask.engine.messages import ALL, Counted, Inbox, Messages, Received
 from graphdask.engine.superstep import RankResult, Superstep, waited
@@ -79,8 +79,8 @@ class Environment:
     """Whether there is no memory for what only makes a primitive faster."""
     growth: Growth = field(default_factory=Growth, repr=False)
     """What they have grown, those of such a primitive too."""
-    keeper: Keeper | None = field(default=None, repr=False)
-    """Of the checkpoints of the run, if there are any."""
+    keeper: Keeper | Carried | None = field(default=None, repr=False)
+    """Of the checkpoints of the run that begins next, if there are any."""
     apart: bool = False
     """Whether GPUs leave supersteps to their hosts, which write checkpoints in between."""
     agreed: Any = field(default=None, repr=False)
@@ -392,7 +392,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     holdings, allocated = Holdings(part, backend), -1
     if not history:
         env.bytes_sent()
-    keeper, env.keeper = env.keeper, None  # a primitive that this one runs has none
+    keeper, env.keeper = in_turn(env.keeper, primitive)
     started, recorded = clock(), env.recorded
     state, messages = primitive.init(part, env) if keeper is None else keeper.begin(primitive, part, env)
     while True:

@@ -50,19 +50,13 @@ def run(
     client: Any = None,
     progress: bool | None = None,
 ) -> Any:
-    from graphdask.gang import checkpoints
+    from graphdask.gang import in_memory, on_disk
 
     graph = graph.present
-    wanted = checkpoints.wanted(graph, primitive, checkpoint, every)
-    if _streamed(graph):
-        from graphdask.gang import on_disk
-
-        return on_disk.run(graph, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
-    from graphdask.gang import in_memory
-
-    return in_memory.run(
-        graph, primitive, exchange=exchange, allocation=allocation, checkpoints=wanted, client=client, progress=progress
-    )
+    return (on_disk if _streamed(graph) else in_memory).run(
+        graph, primitive, exchange=exchange, allocation=allocation, checkpoint=checkpoint, every=every, client=client,
+        progress=progress,
+    )  # fmt: skip
 
 
 @execute.rank.defined

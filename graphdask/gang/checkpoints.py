@@ -14,6 +14,7 @@ import numpy as np
 
 from graphdask.engine.checkpoint_files import Folder
 from graphdask.engine.checkpoints import DEFAULT, Checkpointing, Resumable, refuse_other
+from graphdask.engine.keeper import EDGES
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.interface.kinds import is_path
 from graphdask.io.addresses import ADDRESS
@@ -25,8 +26,14 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 DURATION = re.compile(r"(\d+(?:\.\d*)?)\s*(s|min|h)")
 
 
-def wanted(graph: Any, primitive: Any, checkpoint: Any, every: Any) -> Checkpointing | None:
+def resumable(primitive: Any) -> bool:
+    """Whether the runs of a primitive over a graph in memory can be resumed."""
+    return isinstance(primitive, Resumable) and primitive.resumes
+
+
+def wanted(graph: Any, primitive: Any, checkpoint: Any, every: Any, resumes: bool) -> Checkpointing | None:
     """What a caller asks for by `checkpoint=` and `every=`, checked before any work; None for no checkpoints.
+    `resumes` is whether runs over the graph can be resumed.
 
     Raises
     ------
@@ -40,14 +47,16 @@ def wanted(graph: Any, primitive: Any, checkpoint: Any, every: Any) -> Checkpoin
             raise InputError(f"every={shown(every)} says how often checkpoints are written; say checkpoint= too")
         return None
     name, (seconds, supersteps) = primitive.name, _interval(every)
-    if isinstance(graph, StreamedGraph):
+    if not resumes and resumable(primitive):
         raise Unsupported(
             f"{name} of a graph on disk does not support checkpoints; leave checkpoint= out, or take S.in_memory()"
         )
-    if not isinstance(primitive, Resumable) or not primitive.resumes:
+    if not resumes:
         raise Unsupported(f"{name} does not support checkpoints; leave checkpoint= out")
     facts = {"algorithm": name, "graphdask": VERSION, "vertices": int(graph.num_vertices)}
     facts |= {"directed": bool(graph.directed), "merged": bool(graph.merge)} | primitive.facts()
+    if isinstance(graph, StreamedGraph):
+        facts[EDGES] = graph.store.checksum
     address = _address(checkpoint)
     return attempt(Checkpointing(address, without_secrets(address), seconds, supersteps, every is None, facts))
 
@@ -80,6 +89,7 @@ def on_loss(checkpoints: Checkpointing | None) -> Iterator[None]:
         if checkpoints is not None:
             latest = next(Folder(checkpoints.folder).complete(), None)
             error.reached = 0 if latest is None else latest.superstep  # type: ignore[union-attr]
+            error.kept = True  # type: ignore[union-attr]
         raise
 
 

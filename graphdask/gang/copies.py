@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.copies import Copying, Described, Found, Place
 from graphdask.errors import PeerLost, SchedulerLost, WrongWorker
 from graphdask.gang.arguments import Failed
@@ -30,8 +29,8 @@ Held = dict[str, list[tuple[Place, Described]]]
 class Copies:
     """The copies of one call, whose attempts go on from those that earlier ones have left on the workers."""
 
-    def __init__(self, primitive: Any):
-        self._resumable = isinstance(primitive, Resumable) and primitive.resumes
+    def __init__(self, resumes: bool):
+        self._resumes = resumes
         self._call = secrets.token_hex(8)
         self._attempts = 0
         self._gang: Any = None
@@ -49,7 +48,7 @@ class Copies:
     def attempt(self, gang: Any) -> Copying | None:
         """What every rank of the next attempt is sent; None if there are no copies of such a run."""
         seconds = gang.config.copy_interval
-        if not self._resumable or gang.kind != "dask" or not 0 < seconds < math.inf:
+        if not self._resumes or gang.kind != "dask" or not 0 < seconds < math.inf:
             return None
         if not self._attempts and len(gang.hosts) == 1:
             return None
@@ -75,6 +74,7 @@ class Copies:
                     found = latest(_asked(gang, self._call, silent), gang.hosts)
                     if found is not None:
                         error.reached = max(found.superstep, error.reached if files else 0)  # type: ignore[union-attr]
+                        error.kept = True  # type: ignore[union-attr]
             raise
 
     def over(self, summary: Sequence[Any]) -> None:

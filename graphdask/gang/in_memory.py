@@ -10,13 +10,13 @@ from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.engine.buffers import MAXIMAL, Allocation
 from graphdask.engine.checkpoints import Checkpointing
-from graphdask.engine.copies import Copier, Copying
-from graphdask.engine.keeper import Keeper
+from graphdask.engine.copies import Copying
+from graphdask.engine.keeper import keep
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import Unsupported
 from graphdask.gang.board import announce
 from graphdask.gang.building import Built, Families, build_all, gang_for, with_columns, with_edge_rows, with_inward
-from graphdask.gang.checkpoints import attempt, on_loss
+from graphdask.gang.checkpoints import attempt, on_loss, resumable, wanted
 from graphdask.gang.clients import Workers
 from graphdask.gang.copies import Copies
 from graphdask.gang.logs import log_run
@@ -43,11 +43,13 @@ def run(
     *,
     exchange: str | None,
     allocation: str | float | None,
-    checkpoints: Checkpointing | None,
+    checkpoint: Any,
+    every: Any,
     client: Any,
     progress: bool | None,
 ) -> Any:
     """Run a primitive over the partitions of a graph."""
+    checkpoints = wanted(graph, primitive, checkpoint, every, resumable(primitive))
     config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
     chosen = primitive.exchange if config.exchange == "auto" else config.exchange
     if allocation is not None and not primitive.queues:
@@ -94,7 +96,7 @@ def run(
             there = partitions(home, client, workers, config, *needs, *checks)
             return there, values(there)
 
-    copies = Copies(primitive)
+    copies = Copies(resumable(primitive))
     needs: tuple[str, bool, bool | None]
     needs = primitive.ghosts, primitive.inward and graph.directed, False if primitive.edge_rows else None
     checks = primitive.check_device, primitive.reads, primitive.families
@@ -110,11 +112,7 @@ def _run(
     weight = None if part.out.weights is None else part.out.weights.dtype
     context.backend.ahead(primitive.families(part.vertex_map.dtype, weight, part.size))
     env = context.environment(exchange, allocation)
-    env.apart = checkpoints is not None
-    vault = context.vault
-    copier = None if copying is None or vault is None else Copier(copying, vault, env.rank)
-    if checkpoints is not None or copier is not None:
-        env.keeper = Keeper(env, checkpoints, copier)
+    keep(env, context.vault, checkpoints, copying)
     return run_primitive(context.comm, part, primitive, env)
 
 

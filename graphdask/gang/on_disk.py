@@ -7,9 +7,12 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
+from graphdask.engine.checkpoints import Checkpointing
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import InputError, Unsupported
+from graphdask.gang.checkpoints import attempt, on_loss, resumable, wanted
 from graphdask.gang.clients import Workers
+from graphdask.gang.copies import Copies
 from graphdask.gang.local import LocalGang
 from graphdask.gang.logs import log_run
 from graphdask.gang.recovery import Recovery, of_size, on_lost_partitions
@@ -23,7 +26,7 @@ from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.host import Shelf
 from graphdask.stream.refused import check
-from graphdask.stream.run import execute, joined
+from graphdask.stream.run import execute, form_of, joined
 from graphdask.stream.shared_store import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store
 
@@ -56,13 +59,24 @@ def run(
     *,
     exchange: str | None,
     allocation: str | float | None,
+    checkpoint: Any,
+    every: Any,
     client: Any,
     progress: bool | None,
 ) -> Any:
     """Run a primitive over a graph on disk; its Result is like that of any run."""
     config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
     check(graph, primitive, exchange, allocation)
-    return _retried(graph, client, config, lambda *where: _run(graph, primitive, config, *where), primitive.name)
+    form = form_of(type(primitive))
+    resumes = form is not None and form.resumes and resumable(primitive)
+    checkpoints = wanted(graph, primitive, checkpoint, every, resumes)
+    copies = Copies(resumes)
+
+    def call(*where: Any) -> Any:
+        return _run(graph, primitive, config, checkpoints, copies, *where)
+
+    with copies.call():
+        return _retried(graph, client, config, call, primitive.name)
 
 
 def sample(graph: StreamedGraph, sampler: Any, placement: Any, client: Any, progress: bool | None) -> Any:
@@ -118,12 +132,19 @@ def _opened(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...])
     return Opened(gang, map_of(store, size), graph.num_edges, store.facts, kept.summary, kept, asked)
 
 
-def _run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
+def _run(
+    graph: StreamedGraph, primitive: Any, config: Config, checkpoints: Checkpointing | None, copies: Copies,
+    client: Any, workers: Workers, restarts: int,
+) -> Any:  # fmt: skip
     def values(built: Opened) -> Any:
-        return built.gang.run(
-            execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name,
-            show=is_watched(config.progress), goal=primitive.goal,
-        )  # fmt: skip
+        with copies.on_loss(built.gang, checkpoints is not None), on_loss(checkpoints):
+            kept = built.gang.run(
+                execute, built.parts, primitive, None if checkpoints is None else attempt(checkpoints),
+                copies.attempt(built.gang), summary=RankResult.without_columns, label=primitive.name,
+                show=is_watched(config.progress), goal=primitive.goal,
+            )  # fmt: skip
+        copies.over(kept.summary)
+        return kept
 
     built, timer = opened(graph, client, workers, config), Timer()
     kept = values(built)

@@ -18,7 +18,7 @@ def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
     """Return `call(client, workers, attempt)`; if a worker is lost, call again with the workers that there are.
 
     The setting `retries` limits how many are lost one after the other while no attempt gets further, by supersteps,
-    than those before it.
+    than those before it. The loss of one that got further counts too, unless a copy or a checkpoint has kept that.
 
     With a `label`, kernels that are compiled meanwhile are shown as those of one call.
     """
@@ -62,9 +62,9 @@ def _repeated(client: Any, config: Config, call: Any, workers: Workers, avoid: f
                 raise
             raise OverBudget(f"{error}. This was tried because a worker had been lost: {lost}") from error
         except (PeerLost, WrongWorker) as error:
-            reached = getattr(error, "reached", 0)
-            losses, furthest = (1, reached) if reached > furthest else (losses + 1, furthest)
-            if client is None or losses > config.retries or isinstance(error, SchedulerLost):
+            reached, kept = getattr(error, "reached", 0), getattr(error, "kept", False)
+            losses, furthest = (int(not kept), reached) if reached > furthest else (losses + 1, furthest)
+            if client is None or losses > config.retries or not config.retries or isinstance(error, SchedulerLost):
                 raise
             lost = error
             avoid |= getattr(error, "silent", frozenset())

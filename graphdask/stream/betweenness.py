@@ -19,8 +19,10 @@ from graphdask.algorithms.betweenness_state import BetweennessState
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.checkpoints import Saved
 from graphdask.engine.lane_search import Level
-from graphdask.engine.loop import HUB_THREADS, Environment, Messages
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages
+from graphdask.errors import InputError
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
@@ -77,6 +79,20 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         return state, self.begin_batch(part, state, env, 0)
+
+    def saved(self, part: Part, state: BetweennessState, inbox: Inbox, env: Environment) -> Saved | None:
+        found = super().saved(part, state, inbox, env)
+        return None if found is None else (found[0], {**found[1], "lanes": self.lanes})
+
+    def resumed(  # type: ignore[override]
+        self, part: StreamedPart, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[BetweennessState, Messages]:
+        if numbers["lanes"] != self.lanes:
+            raise InputError(
+                f"the checkpoint is of a run that went through {numbers['lanes']} sources at a time, and here memory= "
+                f"is for {self.lanes}; open the file with the memory that it had then, or name another folder"
+            )
+        return super().resumed(part, columns, numbers, env)
 
     def push(self, part: StreamedPart, state: BetweennessState, env: Environment) -> Messages:  # type: ignore[override]
         """Every level is pulled: rows of out-edges would be read from the store for it."""
@@ -175,6 +191,6 @@ def inner_of(part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> St
     return StreamedInnerVertices(given, fitting(part, given.lanes, needed), stack)
 
 
-STREAMED[Betweenness] = Streamed(Supersteps(scores_of))
+STREAMED[Betweenness] = Streamed(Supersteps(scores_of), resumes=True)
 INNER = Supersteps(inner_of)
 """The searches alone, where ranks send each other what they find."""

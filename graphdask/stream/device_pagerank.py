@@ -24,7 +24,7 @@ from graphdask.stream.device_runs import THREADS, Run
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.device_window import DeviceWindow
-from graphdask.stream.pagerank import PageRankState, Progress, StreamedPageRank, gathered
+from graphdask.stream.pagerank import First, PageRankState, Progress, StreamedPageRank, gathered
 from graphdask.stream.pagerank import shares as of_host
 from graphdask.stream.shared_store import EXCHANGE, StreamedPart
 
@@ -38,7 +38,7 @@ class DeviceRanks:
         Bytes of the device that are not for chunks.
     """
 
-    def __init__(self, run: Run, primitive: PageRank, per_vertex: int, stack: ExitStack):
+    def __init__(self, run: Run, primitive: PageRank, per_vertex: int, stack: ExitStack, first: First):
         xp, store, own, real = run.xp, run.store, run.own, np.dtype(primitive.real)
         n, count, name = store.num_vertices, own.count, gathered(store)
         self._run, self._primitive = run, primitive
@@ -61,9 +61,12 @@ class DeviceRanks:
         with np.errstate(divide="ignore"):
             self._inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight
-        self.rank = xp.full(count, 1.0 / max(n, 1), real)
-        if primitive.start is not None:
+        if first.ranks is not None:
+            self.rank = first.ranks
+        elif primitive.start is not None:
             self.rank = run.backend.from_host(of_host(store, primitive.start, own, real))
+        else:
+            self.rank = xp.full(count, 1.0 / max(n, 1), real)
         self.x = xp.zeros(n, real)
         """Contributions, by position."""
         self.x[own.begin : own.end] = (self.rank * self._inverse).astype(real)
@@ -76,9 +79,9 @@ class DeviceRanks:
         self._begun = False
         """Whether the first chunk of the next iteration has been summed."""
         without = self.rank[self._inverse == 0].astype(np.float64)
-        _, last = self._counters
+        self.progress = Progress(n, NOISE[real.name], **first.numbers)
+        last = self._counters[(self.progress.iterations + 1) % 2]
         last[RANKS.place.dangling] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-        self.progress = Progress(n, NOISE[real.name])
         self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
         self._add = Sums(run, primitive, self._window, self.x, self._sums)
         if streamed and name == "out":
@@ -152,9 +155,9 @@ class DevicePageRank(StreamedPageRank):
         self.per_vertex += EXCHANGE if part.size > 1 else 0
         run.require(self.per_vertex + 16, self.name, PER_EDGE, more=_more(run, gathered(run.store)))
 
-    def begin(self, part: StreamedPart, env: Environment) -> PageRankState:
+    def begin(self, part: StreamedPart, env: Environment, first: First) -> PageRankState:
         self.log.context = env
-        ranks = DeviceRanks(self.run, self.primitive, self.per_vertex, self.stack)
+        ranks = DeviceRanks(self.run, self.primitive, self.per_vertex, self.stack, first)
         return PageRankState(ranks, ranks.iterate)
 
     def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:

@@ -14,11 +14,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
+from graphdask.engine.checkpoints import Checkpointing
+from graphdask.engine.copies import Copying
+from graphdask.engine.keeper import keep
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation
 from graphdask.errors import Unsupported
 from graphdask.kernels.common.compiling import clock
-from graphdask.stream.shared_store import StreamedPart, backend_of
+from graphdask.stream.shared_store import StreamedPart, backend_of, own_numbers
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 
@@ -48,11 +51,21 @@ class Supersteps:
     on_cpu: Callable[[StreamedPart, Any, ExitStack], Any]
     """Takes the share of the store, the primitive, and a stack that is closed after the run."""
 
-    def __call__(self, context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
-        return self.run(context, part, primitive)[0]
+    def __call__(self, context: RankContext, part: StreamedPart, primitive: Any, *kept: Any) -> RankResult:
+        return self.run(context, part, primitive, *kept)[0]
 
-    def run(self, context: RankContext, part: StreamedPart, primitive: Any) -> tuple[RankResult, Any]:
+    def run(
+        self,
+        context: RankContext,
+        part: StreamedPart,
+        primitive: Any,
+        checkpoints: Checkpointing | None = None,
+        copying: Copying | None = None,
+    ) -> tuple[RankResult, Any]:
         """Return the result of a rank, and the primitive that found it."""
+        saves = checkpoints is not None or copying is not None
+        if saves:  # the numbers of own vertices are beside the state
+            part = replace(part, memory=part.memory - part.vertex_map.dtype.itemsize * part.own.count)
         started, backend, more = clock(), backend_of(context, part), {}
         with backend.activate(), ExitStack() as stack:
             if backend.name == "cuda":
@@ -65,7 +78,11 @@ class Supersteps:
             else:
                 streamed = self.on_cpu(part, primitive, stack)
             env = replace(context.environment("selective"), backend=backend)
-            result = run_primitive(context.comm, streamed.view(part, backend), streamed, env)
+            view = streamed.view(part, backend)
+            if saves:
+                keep(env, context.vault, checkpoints, copying)
+                view = replace(view, ids=backend.from_host(own_numbers(part)))
+            result = run_primitive(context.comm, view, streamed, env)
             if backend.name == "cuda":
                 more = {"device": "cuda", "from_disk": run.host.nbytes - before}
         traffic = streamed.log.streamed(clock() - started, result.supersteps) | more
@@ -79,7 +96,9 @@ class Supersteps:
 class Streamed:
     """How an algorithm runs over a store."""
 
-    run: Callable[[RankContext, StreamedPart, Any], RankResult]
+    run: Callable[..., RankResult]
+    """Takes a RankContext, a StreamedPart and the primitive; if runs can be resumed, what is asked for of checkpoints
+    and copies too."""
     refuse: Callable[[Store, Any], None] = refuse_without_in_edges
     """Raises for what cannot be streamed."""
     sources: Callable[[Any], tuple[int, ...]] | None = None
@@ -88,6 +107,8 @@ class Streamed:
     """Whether a search goes by the weights of edges, if they have any."""
     inherited: bool = False
     """Whether primitives derived from this one run in the same way."""
+    resumes: bool = False
+    """Whether its runs can be resumed from checkpoints and copies."""
 
 
 STREAMED: dict[type[Any], Streamed] = {}

@@ -77,4 +77,4 @@ def proved(context: RankContext, part: StreamedPart, primitive: Nearness, result
 
 
 FORM = Supersteps(scores_of)
-STREAMED[Nearness] = Streamed(FORM, inherited=True)
+STREAMED[Nearness] = Streamed(FORM, inherited=True, resumes=True)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,11 +22,13 @@ from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, SinglePageRank, scale_of
 from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array
+from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.kernels.pagerank.pagerank_pack import COUNTS as RANKS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
+from graphdask.partition.part import Part
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, refuse_without_in_edges
@@ -71,6 +73,16 @@ class Progress:
         """
         base = primitive.damping * self.dangling + (1.0 - primitive.damping)
         return base if primitive.personalization is not None else base / self.num_vertices
+
+
+@dataclass
+class First:
+    """Where iterations begin."""
+
+    ranks: Array | None = None
+    """Of own rows; None for those that the primitive begins with."""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of Progress that are those of a checkpoint."""
 
 
 @dataclass
@@ -127,15 +139,16 @@ def refuse_weights(store: Store, primitive: PageRank) -> None:
 class Ranks:
     """The ranks of some rows, and the contributions of all vertices that rows are summed from."""
 
-    def __init__(self, store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None, own: Own):
+    def __init__(
+        self, store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None, own: Own, first: First
+    ):
         n, real = store.num_vertices, np.dtype(primitive.real)
         self.store, self.primitive, self.own, self.log = store, primitive, own, log
         out_weight, self.extra = _out_weights(store, primitive, memory, log, ahead, own)
         refuse_extremes(out_weight, primitive.real, np)
         self.inverse = np.divide(1.0, out_weight, out=np.zeros(own.count), where=out_weight > 0)
         del out_weight
-        start = primitive.start
-        self.rank = np.full(own.count, 1.0 / max(n, 1), real) if start is None else shares(store, start, own, real)
+        self.rank = first_ranks(store, primitive, own) if first.ranks is None else first.ranks
         self.x = np.zeros(n, real)
         """Contributions, by position."""
         self.x[own.begin : own.end] = self.rank * self.inverse
@@ -144,9 +157,9 @@ class Ranks:
         self.sums, self.place = np.empty(own.count), np.arange(own.begin, own.end, dtype=np.int32)
         self.counters = np.zeros((2, len(RANKS)), np.uint64)
         without = self.rank[self.inverse == 0].astype(np.float64)
-        _, last = self.counters
+        self.progress = Progress(n, NOISE[real.name], **first.numbers)
+        last = self.counters[(self.progress.iterations + 1) % 2]
         last[RANKS.place.dangling] = np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-        self.progress = Progress(n, NOISE[real.name])
         self.section = store.sections[gathered(store)]
 
     @property
@@ -190,7 +203,7 @@ def gathered(store: Store) -> str:
     return "inward" if store.header["directed"] else "out"
 
 
-class StreamedPageRank(Streaming):
+class StreamedPageRank(Streaming, Resumable):
     """The primitive, on a CPU; `graphdask.stream.device_pagerank` has what is different on a device.
 
     Each rank sums its own rows, and sends all its contributions to the others.
@@ -209,17 +222,31 @@ class StreamedPageRank(Streaming):
         return {"contribution": self.primitive.real}
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[PageRankState, Messages]:  # type: ignore[override]
-        state = self.begin(part, env)
+        state = self.begin(part, env, First())
         return state, self._messages(part, state, 0)
 
-    def begin(self, part: StreamedPart, env: Environment) -> PageRankState:
-        """The state before the first iteration."""
+    def facts(self) -> dict[str, Any]:
+        return self.primitive.facts()
+
+    def saved(self, part: Part, state: PageRankState, inbox: Inbox, env: Environment) -> Saved:
+        found = state.ranks.progress
+        numbers = {"iterations": found.iterations, "change": found.change, "residual": found.residual}
+        return {"rank": state.ranks.rank}, numbers
+
+    def resumed(  # type: ignore[override]
+        self, part: StreamedPart, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[PageRankState, Messages]:
+        state = self.begin(part, env, First(columns["rank"], {**numbers, "resumed": numbers["iterations"] > 0}))
+        return state, self._messages(part, state, 0)
+
+    def begin(self, part: StreamedPart, env: Environment, first: First) -> PageRankState:
+        """The state before an iteration."""
         store, primitive, name = part.store, self.primitive, gathered(part.store)
         self.log.context, self.beside = env, copied_weights(store, primitive)
         free = part.memory - self.per_vertex * part.num_vertices - self.beside
 
         def made() -> Ranks:
-            return Ranks(store, primitive, free, self.log, part.read_ahead, part.own)
+            return Ranks(store, primitive, free, self.log, part.read_ahead, part.own, first)
 
         ranks = made() if primitive.weighted or primitive.self_loops else None  # edges have a window of their own
         window = self.window(part, name, env, hands=HANDS)
@@ -332,6 +359,13 @@ def _out_weights(
     return out_weight, extra
 
 
+def first_ranks(store: Store, primitive: PageRank, own: Own) -> np.ndarray:
+    """Of the own rows, before the first iteration."""
+    if primitive.start is not None:
+        return shares(store, primitive.start, own, primitive.real)
+    return np.full(own.count, 1.0 / max(store.num_vertices, 1), primitive.real)
+
+
 def shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64) -> np.ndarray:
     """Of the own rows."""
     found = np.empty(own.count, dtype)
@@ -341,4 +375,6 @@ def shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64)
     return found
 
 
-STREAMED |= dict.fromkeys((PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank), refuse_weights))
+STREAMED |= dict.fromkeys(
+    (PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank), refuse_weights, resumes=True)
+)

@@ -165,6 +165,12 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         self.open_windows(part, env, self.memory(part, env.allocation))
         return super().init(part, env)
 
+    def resumed(  # type: ignore[override]
+        self, part: StreamedPart, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[ProgramState, Messages]:
+        self.open_windows(part, env, self.memory(part, env.allocation))
+        return super().resumed(part, columns, numbers, env)
+
     def _pieces(  # type: ignore[override]
         self, part: StreamedPart, rows: StoredRows, count: int, listed: Array | None, env: Environment
     ) -> Iterator[tuple[int, int, Array | None, Csr]]:
@@ -230,4 +236,4 @@ def program_of(part: StreamedPart, primitive: VertexProgram, stack: ExitStack) -
 
 
 FORM = Supersteps(program_of)
-STREAMED[VertexProgram] = Streamed(FORM, refuse_without_rows, inherited=True)
+STREAMED[VertexProgram] = Streamed(FORM, refuse_without_rows, inherited=True, resumes=True)

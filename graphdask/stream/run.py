@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graphdask.engine.checkpoints import Checkpointing
+from graphdask.engine.copies import Copying
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.stream import (
     betweenness,
@@ -35,13 +37,15 @@ FORMS = (
 """The modules that enter a streamed form in `STREAMED`."""
 
 
-def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+def execute(
+    context: RankContext, part: StreamedPart, primitive: Any, checkpoints: Checkpointing | None, copying: Copying | None
+) -> RankResult:
     """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
     form = form_of(type(primitive))
     assert form is not None  # or it was refused
     if backend_of(context, part).name == "cuda":
         from graphdask.stream import device_forms  # noqa: F401  fills a table; its kernels import Numba
-    return form.run(context, part, primitive)
+    return form.run(context, part, primitive, *((checkpoints, copying) if form.resumes else ()))
 
 
 def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:

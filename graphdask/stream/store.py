@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -62,6 +64,12 @@ class Store:
     @property
     def num_vertices(self) -> int:
         return int(self.header["num_vertices"])
+
+    @property
+    def checksum(self) -> str:
+        """A number that only files with the same edges in the same chunks have: the header has checksums of them."""
+        described = {name: value for name, value in self.header.items() if name != "written"}
+        return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def by_number(self) -> bool:

@@ -263,6 +263,6 @@ def _fitted(
     return kind(primitive, lanes, stack)
 
 
-STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of))
+STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of), resumes=True)
 INNER = Supersteps(inner_of)
 """The searches alone, where ranks send each other what they find."""

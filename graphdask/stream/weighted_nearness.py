@@ -72,9 +72,9 @@ class StreamedWeightedNearness(StreamedWeightedBetweenness):
     def per_vertex(self, part: Part) -> int:
         return state_bytes(self.lanes, part.size > 1)
 
-    def searched(self, part: StreamedPart, env: Environment) -> Iterator[tuple[int, Array]]:
+    def searched(self, part: StreamedPart, env: Environment, first: int) -> Iterator[tuple[int, Array]]:
         """Batches of sources, as the primitive goes through sources one by one."""
-        for begin in range(0, len(self.sources), self.lanes):
+        for begin in range(first, len(self.sources), self.lanes):
             done = min(begin + self.lanes, len(self.sources))
             table = self.distances(part, None, begin, env) if self.checked else self.fallen(part, begin, env)
             yield done, table[:, : done - begin]
@@ -129,4 +129,4 @@ def _again(primitive: WeightedNearness, sources: tuple[int, ...], lanes: int) ->
 
 
 FORM = Supersteps(scores_of)
-STREAMED[WeightedNearness] = Streamed(FORM, refuse_unchecked, inherited=True)
+STREAMED[WeightedNearness] = Streamed(FORM, refuse_unchecked, inherited=True, resumes=True)

@@ -78,7 +78,7 @@ class InnerVertices(WeightedBetweenness):
         self.counted = CountInner(sources, lanes, rows, distance)
         return self.counted
 
-    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: Any, env: Environment) -> dict[str, Any]:
         self.inner, self.weight, self.shorter = 0.0, 0.0, 0
         for _, _, found in self.batches(part, self.rows(part, env), env):
             self.inner += self.counted.inner

@@ -1,7 +1,10 @@
 """How TCP ranks find each other: late, absent, stale and strange peers; plain and over TLS."""
 
+import resource
 import select
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -70,6 +73,57 @@ def test_strangers_are_refused_and_disturb_nobody(contexts):
         noisy.close()
     for plane in planes:
         plane.close()
+
+
+FLOOD = """
+import resource, socket, sys
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+calls = []
+for number in range(int(sys.argv[2])):
+    calls.append(socket.socket())
+    calls[-1].settimeout(5.0)
+    try:
+        calls[-1].connect(("127.0.0.1", int(sys.argv[1])))
+        if number % 2:
+            calls[-1].send(b"GDHELLO1")
+    except OSError:
+        pass
+    if number == 2500:
+        print("begun", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def few_descriptors():
+    """This process may open as many descriptors as most may; a stranger may open more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1024), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.slow
+def test_thousands_of_silent_connections_keep_no_rank_out(contexts, few_descriptors):
+    """They come before the ranks and while these meet, and each says half of a hello or nothing."""
+    with TcpPlane("127.0.0.1", contexts) as low, TcpPlane("127.0.0.1", contexts) as high, ThreadPoolExecutor() as pool:
+        addresses, port = [low.address, high.address], low._listener.getsockname()[1]
+        waiting = in_background(pool, low, 0, addresses, run=1, timeout=30.0)
+        with subprocess.Popen(
+            [sys.executable, "-c", FLOOD, str(port), "3000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as flood:
+            try:
+                assert flood.stdout.readline() == b"begun\n"
+                for run in (1, 2):
+                    with join(high, 1, addresses, run=run, timeout=30.0) as second, waiting.result() as first:
+                        done = pool.submit(first.allreduce, np.array([1]))
+                        assert second.allreduce(np.array([2])).tolist() == [3]
+                        done.result()
+                    if run == 1:
+                        waiting = in_background(pool, low, 0, addresses, run=2, timeout=30.0)
+            finally:
+                flood.kill()
 
 
 def test_bytes_that_are_no_address_are_refused():

@@ -250,8 +250,8 @@ def test_what_has_no_checkpoints_is_refused_by_name(tmp_path):
     with pytest.raises(gd.Unsupported, match="checkpoint= is as it is with method="):
         gd.pagerank(gd.DynamicGraph(graph()), method="nd", checkpoint=tmp_path)
     gd.stream.build(graph(), tmp_path / "g.gdl")
-    with pytest.raises(gd.Unsupported, match="PageRank of a graph on disk does not support checkpoints"):
-        gd.pagerank(gd.stream.open(tmp_path / "g.gdl"), checkpoint=tmp_path)
+    with pytest.raises(gd.Unsupported, match="BFS of a graph on disk does not support checkpoints"):
+        gd.bfs(gd.stream.open(tmp_path / "g.gdl"), 0, checkpoint=tmp_path)
 
 
 def test_an_address_is_a_folder():

@@ -18,14 +18,19 @@ class Broken(Exception):
 
 
 def breaking(kind, steps):
-    """The class of a primitive that breaks down after so many supersteps."""
+    """The class of a primitive that breaks down after so many supersteps, or sources if it saves between those."""
 
     def superstep(self, part, state, inbox, env):
         if len(env.history) > steps:
             raise Broken
         return kind.superstep(self, part, state, inbox, env)
 
-    return type(kind.__name__, (kind,), {"superstep": superstep, "__module__": kind.__module__})
+    def save(self, part, state, env):
+        kind.save(self, part, state, env)
+        if state.done >= steps:
+            raise Broken
+
+    return type(kind.__name__, (kind,), {"superstep": superstep, "save": save, "__module__": kind.__module__})
 
 
 @pytest.fixture
@@ -118,6 +123,24 @@ CASES = {
     "betweenness": (lambda G, **how: gd.betweenness(G, sources=130, seed=4, **how), random(True), 60, 10),
     "closeness": (gd.closeness_centrality, random(False), 30, 5),
     "harmonic": (gd.harmonic_centrality, random(True), 30, 5),
+    "betweenness by weight": (
+        lambda G, **how: gd.betweenness(G, sources=150, seed=4, **how),
+        random(True, "int"),
+        100,
+        9,
+    ),
+    "closeness by weight": (
+        lambda G, **how: gd.closeness_centrality(G, sources=40, seed=4, **how),
+        random(False, "float"),
+        30,
+        5,
+    ),
+    "harmonic by weight": (
+        lambda G, **how: gd.harmonic_centrality(G, sources=40, seed=4, **how),
+        random(True, "int"),
+        30,
+        5,
+    ),
     "louvain": (gd.louvain, random(False, m=1400), 5, 1),
     "louvain weighted": (lambda G, **how: gd.louvain(G, seed=3, **how), random(False, "float", m=1400), 9, 2),
     "leiden": (gd.leiden, random(False, m=1400), 7, 1),
@@ -173,7 +196,20 @@ def test_one_rank_goes_on_where_several_stopped_and_the_other_way_round(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "case", ["bfs both", "bfs pull", "sssp", "core", "strong random", "closeness", "mean", "pushed", "pulled"]
+    "case",
+    [
+        "bfs both",
+        "bfs pull",
+        "sssp",
+        "core",
+        "strong random",
+        "closeness",
+        "mean",
+        "pushed",
+        "pulled",
+        "betweenness by weight",
+        "closeness by weight",
+    ],
 )
 @pytest.mark.parametrize(("one", "other"), [("cpu", "cuda"), ("cuda", "cpu")])
 def test_a_gpu_goes_on_where_a_cpu_stopped_and_the_other_way_round(

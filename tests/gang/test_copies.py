@@ -9,6 +9,7 @@ import dask
 import numpy as np
 import pytest
 from gangs import (
+    RESUMING,
     all_back,
     dask_cluster,
     eventually,
@@ -62,6 +63,17 @@ def test_a_lost_worker_costs_the_supersteps_since_the_last_copy(workers, tmp_pat
 
 
 @pytest.mark.chaos
+def test_a_worker_that_dies_again_while_the_run_begins_again(tmp_path, expected):
+    """With `retries` of one: the first loss is no loss without progress, because a copy has kept what was done."""
+    with dask_cluster(2) as client, dask.config.set(SOON):
+        r = ranked(client, tmp_path, [(0, 60), (0, RESUMING)])
+        np.testing.assert_array_equal(r.rank, expected.rank)
+        assert r.stats.restarts == 2
+        assert r.stats.checkpoints["source"] == "memory"
+        assert 0 < r.stats.checkpoints["resumed"] <= 61
+
+
+@pytest.mark.chaos
 @pytest.mark.slow
 def test_the_workers_that_are_left_divide_the_copies(tmp_path, expected):
     with without_nannies(3) as client, dask.config.set({**SOON, "graphdask.recovery-timeout": 3.0}):
@@ -112,10 +124,8 @@ def test_a_later_copy_in_memory_goes_before_files(tmp_path, expected):
         np.testing.assert_array_equal(r.rank, expected.rank)
 
 
-@pytest.mark.chaos
-@pytest.mark.slow
-def test_a_program_goes_on_from_a_copy(tmp_path):
-    marks = str(tmp_path)
+def until_death(marks):
+    """An `until` that kills its worker once, after superstep 60."""
 
     def until(a):
         if a.superstep == 60:
@@ -126,6 +136,13 @@ def test_a_program_goes_on_from_a_copy(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
         return False
 
+    return until
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["in memory", "on disk"])
+def test_a_program_goes_on_from_a_copy(where, tmp_path):
     made = gd.Program(
         state={"x": (float, 1.0)},
         message=(float, "sum"),
@@ -136,9 +153,13 @@ def test_a_program_goes_on_from_a_copy(tmp_path):
         max_supersteps=90,
     )
     G = generated(60_000)
+    expected = gd.run(generated(60_000).partition(1), made).x
+    if where == "on disk":
+        gd.stream.build(G, tmp_path / "graph.gdl")
+        G = gd.stream.open(tmp_path / "graph.gdl", "256MiB")
     with dask_cluster(2) as client, dask.config.set(SOON):
-        r = gd.run(G, made, until=until, client=client)
-        np.testing.assert_array_equal(r.x, gd.run(generated(60_000).partition(1), made).x)
+        r = gd.run(G, made, until=until_death(str(tmp_path)), client=client)
+        np.testing.assert_array_equal(r.x, expected)
         assert (r.iterations, r.stats.restarts) == (90, 1)
         assert r.stats.checkpoints.get("source") == "memory"
 

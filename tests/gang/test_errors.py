@@ -186,10 +186,12 @@ def test_a_run_ends_without_progress_or_at_its_time_limit(two_workers, program, 
 
 
 @pytest.mark.parametrize(
-    ("reached", "calls"), [([0, 0, 0], 2), ([5, 5], 2), ([5, 6, 7, 7], 4), ([5, 9, 3], 3), ([2, 3, 4], 4)]
+    ("reached", "calls"),
+    [([0, 0, 0], 2), ([5, 5], 2), ([5.0, 0], 3), ([5.0, 0, 5], 3), ([5, 6, 7, 7], 4), ([5, 9, 3], 3), ([2, 3, 4], 4)],
 )
 def test_losses_count_until_an_attempt_gets_further(two_workers, reached, calls):
-    """Of these attempts each ends with a lost worker after so many supersteps; one more would return."""
+    """Of these attempts each ends with a lost worker after so many supersteps; one more would return. Those of which
+    copies have kept what was done are written as floats."""
     made = []
 
     def call(client, workers, attempt):
@@ -197,7 +199,7 @@ def test_losses_count_until_an_attempt_gets_further(two_workers, reached, calls)
         if attempt == len(reached):
             return "returned"
         error = PeerLost("a worker died")
-        error.reached = reached[attempt]
+        error.reached, error.kept = reached[attempt], isinstance(reached[attempt], float)
         raise error
 
     config = replace(Config.load(), retries=1)

@@ -158,14 +158,25 @@ class FillingRanks(PageRank):
         return super().superstep(part, state, inbox, env)
 
 
+RESUMING = -1
+"""In the place of an iteration: while the run begins again from a copy or a checkpoint."""
+
+
 class KillingRanks(PageRank):
     """PageRank whose workers die in some iterations, each once."""
 
-    def superstep(self, part, state, inbox, env):
-        if (env.rank, state.iterations) in self.deaths:
+    def die(self, rank, at):
+        if (rank, at) in self.deaths:
             with suppress(FileExistsError):
-                Path(self.marks, f"{env.rank}-{state.iterations}").touch(exist_ok=False)
+                Path(self.marks, f"{rank}-{at}").touch(exist_ok=False)
                 kill(os.getpid())
+
+    def resumed(self, part, columns, numbers, env):
+        self.die(env.rank, RESUMING)
+        return super().resumed(part, columns, numbers, env)
+
+    def superstep(self, part, state, inbox, env):
+        self.die(env.rank, state.iterations)
         time.sleep(self.pause)
         return super().superstep(part, state, inbox, env)
 

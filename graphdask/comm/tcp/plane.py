@@ -41,6 +41,10 @@ KEEPALIVE = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3}
 """A host that vanishes is noticed after 5 s. TCP_USER_TIMEOUT stays unset: it would override this, and it also kills
 the connection to a healthy peer that computes for so long without reading (Linux counts zero-window time too)."""
 
+STRANGERS = 256
+"""Connections that have not said who they are, at most. For one more, the one that has waited longest is closed: a rank
+says so at once, and calls again where it is closed before."""
+
 Handshake = Generator[tuple[socket.socket, int], None, None]
 
 
@@ -153,6 +157,8 @@ class _Meeting:
         """The gang that a busy peer is in, where it is not this one."""
         self.later: StaleMessage | None = None
         self.open: set[socket.socket] = set()
+        self.answering: dict[Handshake, socket.socket] = {}
+        """What those that connected wait for, the first of them first."""
         self.selector = selectors.DefaultSelector()
 
     def hold(self, deadline: float, timeout: float, cancel: Cancel) -> None:
@@ -168,7 +174,7 @@ class _Meeting:
                 for key, _ in self.selector.select(max(0.0, min(TICK, deadline - now))):
                     if key.fileobj is self.listener:
                         self._accept()
-                    else:
+                    elif isinstance(key.fileobj, socket.socket) and key.fileobj.fileno() >= 0:  # else it was dropped
                         self.selector.unregister(key.fileobj)
                         self._resume(key.data)
                 cancel.check()
@@ -198,15 +204,31 @@ class _Meeting:
         try:
             waits_for, event = next(handshake)
         except StopIteration:
+            self.answering.pop(handshake, None)
             return
+        if handshake in self.answering:
+            self.answering[handshake] = waits_for
         self.selector.register(waits_for, event, handshake)
 
     def _accept(self) -> None:
+        if len(self.answering) >= STRANGERS:
+            self._drop_oldest()
         try:
             connection, _ = self.listener.accept()
         except OSError:  # the caller has gone again
             return
-        self._resume(self._answer(self._prepared(connection)))
+        handshake = self._answer(self._prepared(connection))
+        self.answering[handshake] = connection
+        self._resume(handshake)
+
+    def _drop_oldest(self) -> None:
+        """Close the connection that has waited longest without saying who it is."""
+        handshake = next(iter(self.answering))
+        connection = self.answering.pop(handshake)
+        self.selector.unregister(connection)
+        self.open.discard(connection)
+        handshake.close()
+        connection.close()
 
     def _prepared(self, connection: socket.socket) -> socket.socket:
         connection.setblocking(False)
@@ -299,14 +321,19 @@ class _Meeting:
             connection, server_side=server, do_handshake_on_connect=False, server_hostname=name
         )
         self.open.add(secure)
-        while True:
-            try:
-                secure.do_handshake()
-                return secure
-            except tls.SSLWantReadError:
-                yield secure, selectors.EVENT_READ
-            except tls.SSLWantWriteError:
-                yield secure, selectors.EVENT_WRITE
+        try:
+            while True:
+                try:
+                    secure.do_handshake()
+                    return secure
+                except tls.SSLWantReadError:
+                    yield secure, selectors.EVENT_READ
+                except tls.SSLWantWriteError:
+                    yield secure, selectors.EVENT_WRITE
+        except BaseException:  # whoever called has only the socket below it
+            self.open.discard(secure)
+            secure.close()
+            raise
 
 
 def _write(connection: socket.socket, message: bytes) -> Generator[tuple[socket.socket, int], None, None]:
