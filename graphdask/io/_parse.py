@@ -74,7 +74,7 @@ def _quotient(m, p):
 
 @njit(nogil=True, cache=True)
 def _float(buf, pos, end):
-    """(value, behind it, taken) of the decimal number at pos."""
+    """(value, behind it, taken) of the decimal number at pos; -0 is a whole number and so 0, -0.0 is not."""
     negative = False
     if pos < end and (buf[pos] == 45 or buf[pos] == 43):
         negative = buf[pos] == 45
@@ -103,8 +103,10 @@ def _float(buf, pos, end):
         pos += 1
     if not seen:
         return 0.0, pos, False
+    whole = not point
     if pos < end and (buf[pos] == 101 or buf[pos] == 69):
         pos += 1
+        whole = False
         minus = False
         if pos < end and (buf[pos] == 45 or buf[pos] == 43):
             minus = buf[pos] == 45
@@ -130,6 +132,8 @@ def _float(buf, pos, end):
             return 0.0, pos, False
     else:
         return 0.0, pos, False
+    if whole and m == 0:
+        negative = False
     return (-value if negative else value), pos, True
 
 

@@ -3,10 +3,13 @@ through Arrow. Expected values are those of pandas."""
 
 from __future__ import annotations
 
+import sys
+
+import narwhals
 import numpy as np
 import pandas as pd
 import pytest
-from cudf_frames import DataFrame, Series
+from cudf_frames import DaskFrame, DataFrame, Series, stand_in_for_cudf
 from emulated import emulated, stand_in
 
 import graphdask as gd
@@ -89,3 +92,28 @@ def test_partitions_of_dask_frames_of_cudf_have_their_values_copied():
     assert column_values(Series(["a", "b"])).tolist() == ["a", "b"]
     with pytest.raises(InputError, match=r"\[1\] is missing"):
         column_values(Series([3, None]))
+
+
+@pytest.mark.parametrize("more", [None, ["kind", "time"], True])
+@pytest.mark.parametrize("how", [{}, {"self_loops": "drop"}, {"multi_edges": "merge"}])
+def test_frames_of_dask_cudf_give_what_pandas_gives(more, how):
+    halves = [DataFrame({name: values[part] for name, values in CALLS.items()}) for part in (slice(2), slice(2, 4))]
+    G = gd.from_frame(DaskFrame(halves), "a", "b", "w", edge_columns=more, **how)
+    expected = gd.from_frame(in_pandas(), "a", "b", "w", edge_columns=more, **how)
+    assert G.to_arrow().to_pydict() == expected.to_arrow().to_pydict()
+    assert gd.from_dask_dataframe(DaskFrame(halves), "a", "b").num_edges == 4
+    with pytest.raises(InputError, match="the data frame has no column 'c'; it has a, b, w"):
+        gd.from_dask_dataframe(DaskFrame(halves), "a", "c")
+
+
+def test_graphs_results_and_samples_become_frames_of_cudf(monkeypatch):
+    G = gd.from_frame(in_pandas(), "a", "b", "w", edge_columns=["kind"]).partition(1, device="cpu")
+    made = (G, gd.bfs(G, 4), gd.sample.neighbors(G, [4], fanouts=[2]))
+    monkeypatch.setitem(sys.modules, "cudf", None)
+    with pytest.raises(ImportError, match="cudf"):
+        narwhals.from_arrow(G, backend="cudf")
+    stand_in_for_cudf(monkeypatch)
+    for each in made:
+        frame = narwhals.from_arrow(each, backend="cudf").to_native()
+        assert isinstance(frame, DataFrame)
+        assert frame.to_arrow().to_pydict() == each.to_arrow().to_pydict()

@@ -180,6 +180,15 @@ def test_floats_are_rounded_as_python_rounds_them(tmp_path, tuned):
     np.testing.assert_array_equal(found.weights, np.array([float(token) for token in tokens]))
 
 
+def test_a_negative_zero_is_one_only_as_a_float_in_files_of_any_size(tmp_path):
+    texts, values = ("-0", "1.5", "-0", "-0.0", "-0e0", "0"), (0.0, 1.5, 0.0, -0.0, -0.0, 0.0)
+    for times in (1, 60_000):
+        path = tmp_path / f"{times}.txt"
+        path.write_text("".join(f"{row} {row + 1} {text}\n" for row, text in enumerate(texts * times)))
+        found = read_edges(path, weights=True).weights
+        np.testing.assert_array_equal(found.view(np.int64), np.array(values * times).view(np.int64))
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "compressed"])
 def test_files_of_many_blocks_hold_the_same_rows(tmp_path, packed, end, tuned):
