@@ -15,6 +15,9 @@ from graphdask.device.backend import Array, Backend
 from graphdask.graph.column_numbers import as_numbers
 from graphdask.stream.store import Store
 
+AT_ONCE = 1 << 16
+"""Values that are taken at a time, so that little is in memory twice."""
+
 
 class ColumnsRead:
     """The columns of a store, for a device."""
@@ -30,7 +33,15 @@ class ColumnsRead:
 
     def of_edges(self, names: Iterable[str], rows: np.ndarray) -> dict[str, Array]:
         """Values of columns of edges, by their rows."""
-        return {name: self._backend.from_host(_writable(as_numbers(self._edges[name].take(rows)))) for name in names}
+        return {name: self._backend.from_host(self._taken(self._edges[name], rows)) for name in names}
+
+    def _taken(self, column: Any, rows: np.ndarray) -> np.ndarray:
+        """Values at some rows, in memory that is not read-only, which Numba takes for another type."""
+        values = np.empty(len(rows), as_numbers(column[:0]).dtype)
+        for first in range(0, len(rows), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            values[some] = as_numbers(column.take(rows[some]))
+        return values
 
     def by_slot(self, name: str, first: int) -> Array:
         """Values of a column of all vertices in the order of slots, the first of which is that of a position."""
@@ -40,8 +51,3 @@ class ColumnsRead:
         if not self._store.by_number:
             values = values[self._store.numbers()]
         return self._backend.from_host(np.roll(values, -first))
-
-
-def _writable(values: np.ndarray) -> np.ndarray:
-    """The same values in memory that is not read-only, which Numba takes for another type."""
-    return values if values.flags.writeable else values.copy()

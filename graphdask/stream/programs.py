@@ -76,6 +76,8 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         self.__dict__.update(primitive.__dict__)
         self.begin(stack)
         self._forward = True
+        self._keeps, self._kept = False, dict[tuple[str, int], dict[str, Array]]()
+        """Whether half of the memory that the state leaves can hold the columns of all edges; those of chunks."""
         self._require(part, self._least(part))
 
     def _least(self, part: StreamedPart) -> int:
@@ -115,11 +117,10 @@ class StreamedProgram(ChunkedRows, VertexProgram):
 
     def columns_bytes(self, part: StreamedPart) -> int:
         """Bytes of the columns that are read: of all vertices, and of the edges of a chunk with their rows."""
-        store, most = part.store, 0
-        for rows in self.rows_of(with_rows(part), self.definition.pushes):
-            most = max(most, int(store.sections[rows.section].table["edges"].max(initial=0)))  # type: ignore[attr-defined]
-        of_edges = sum(column.place != "slots" for column in self.reads)
-        return VALUE * part.num_slots * (len(self.reads) - of_edges) + VALUE * most * (of_edges + (of_edges > 0))
+        store, of_edges = part.store, sum(at.place != "slots" for at in self.reads)
+        most = max(int(store.sections[name].table["edges"].max(initial=0)) for name in self.sections(part))
+        rows = 0 if store.edge_rows is None or not of_edges else store.edge_rows.itemsize
+        return VALUE * part.num_slots * (len(self.reads) - of_edges) + (VALUE * of_edges + rows) * most
 
     def _ends(self, part: Part) -> list[Csr]:
         """The rows of which it has to be known where each begins."""
@@ -159,10 +160,22 @@ class StreamedProgram(ChunkedRows, VertexProgram):
     def columns_of(self, part: StreamedPart, name: str, number: int) -> dict[str, Array]:
         if not self._names:
             return {}
-        return self._read.of_edges(self._names, part.store.edge_numbers(part.store.sections[name], number))
+        found = self._kept.get((name, number))
+        if found is None:
+            found = self._read.of_edges(self._names, part.store.edge_numbers(part.store.sections[name], number))
+            if self._keeps:
+                self._kept[name, number] = found
+        return found
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[ProgramState, Messages]:  # type: ignore[override]
-        self.open_windows(part, env, self.memory(part, env.allocation))
+        taken, own = self.memory(part, env.allocation), part.own.chunks
+        edges = sum(
+            int(part.store.sections[name].table["edges"][own[name].start : own[name].stop].sum())
+            for name in self.sections(part)
+        )  # fmt: skip
+        columns = VALUE * edges * len(self._names)
+        self._keeps = 0 < columns <= (self._free_memory(part, env) - taken) // 2
+        self.open_windows(part, env, taken + (columns if self._keeps else 0))
         return super().init(part, env)
 
     def resumed(  # type: ignore[override]

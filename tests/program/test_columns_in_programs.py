@@ -270,6 +270,17 @@ def test_the_same_from_disk(name, directed, tmp_path):
         gd.stream.build(G, path, order=order, memory="1MiB", chunk=1024)
         for parts in (1, 3):
             same(gd.run(gd.stream.open(path, "96KiB").partition(parts), program, **how).verify(), expected)
+        same(in_little(path, program, how), expected)
+
+
+def in_little(path, program, how):
+    """A run in so little memory that columns are taken anew for each chunk."""
+    memory = 1024
+    while True:
+        try:
+            return gd.run(gd.stream.open(path, memory), program, **how)
+        except gd.OverBudget:
+            memory += memory // 8
 
 
 @pytest.mark.parametrize("parts", [1, 3])
