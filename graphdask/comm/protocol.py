@@ -100,6 +100,17 @@ class Peers(ABC):
             What all ranks announced.
         """
 
+    def common(self, nbytes: int, addresses: list[int]) -> list[int]:
+        """Return by rank where words for all ranks stand, so many bytes of each rank for two meetings in turn.
+
+        Parameters
+        ----------
+        nbytes : int
+        addresses : list of int
+            What `memory` has returned, where such words come first if ranks write into each other's memory.
+        """
+        return addresses
+
     @abstractmethod
     def takes(self, nbytes: int) -> int:
         """Bytes that `memory` takes besides what it has."""

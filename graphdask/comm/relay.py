@@ -12,6 +12,7 @@ messages are therefore exchanged once before (`memory`), and copies run on a str
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import time
@@ -32,6 +33,20 @@ SMALL = 64
 """Bytes of a message that goes with the headers."""
 
 
+class _Pinned:
+    """Page-locked memory that grows."""
+
+    def __init__(self, cuda: Any):
+        self._cuda, self._nbytes = cuda, 0
+        self._memory: Any = None
+
+    def take(self, nbytes: int) -> int:
+        """The address of at least so many bytes."""
+        if self._memory is None or self._nbytes < nbytes:
+            self._memory, self._nbytes = self._cuda.alloc_pinned_memory(max(nbytes, 1)), nbytes
+        return int(self._memory.ptr)
+
+
 class RelayMemory(PeerMemory):
     """What a rank keeps for runs: its board, the board that its kernel writes for peers, and what it sends from.
 
@@ -43,6 +58,7 @@ class RelayMemory(PeerMemory):
     def __init__(self, backend: Backend):
         super().__init__()
         cuda = backend.xp.cuda
+        self._inboxes, self._common = _Pinned(cuda), _Pinned(cuda)
         words, short = 2 * at.TEAM_RANKS * at.TEAM_WORDS, at.TEAM_RANKS * at.TEAM_SHORT
         self.pinned = cuda.alloc_pinned_memory(8 * (2 * words + 1) + short)
         self.words = np.frombuffer(self.pinned, np.int64, 2 * words + 1)
@@ -63,6 +79,14 @@ class RelayMemory(PeerMemory):
         """Of the board (0), what the kernel writes (1), the word that ends all waiting (2), or short messages (3)."""
         return int(self.pinned.ptr) + (self.words.nbytes if which == 3 else which * self.board.nbytes)
 
+    def inboxes(self, nbytes: int) -> int:
+        """The address of page-locked memory for short messages that arrive."""
+        return self._inboxes.take(nbytes)
+
+    def common(self, nbytes: int) -> int:
+        """The address of page-locked memory for words that ranks write for all; the same as long as it suffices."""
+        return self._common.take(nbytes)
+
     def close(self) -> None:
         """Give up everything."""
         self.closed = True
@@ -79,12 +103,14 @@ class RelayPeers(RankPeers):
     backend : Backend
     timeout : float
     kept : RelayMemory
+    carrier : type of Carrier
     """
 
     relayed = True
 
-    def __init__(self, comm: Communicator, backend: Backend, timeout: float, kept: RelayMemory):
+    def __init__(self, comm: Communicator, backend: Backend, timeout: float, kept: RelayMemory, carrier: type[Carrier]):
         super().__init__(comm, backend, timeout)
+        self._carrier = carrier
         self.kept = self._memory = kept
         self.meeting = kept.meeting
 
@@ -124,6 +150,9 @@ class RelayPeers(RankPeers):
             settle(self.backend)
         comm.bytes_sent = sent
 
+    def common(self, nbytes: int, addresses: list[int]) -> list[int]:
+        return [self._memory.common(2 * self.comm.size * nbytes)] * self.comm.size
+
     def takes(self, nbytes: int) -> int:
         # what is sent, and the communicator's buffers for what arrives; peers take about as much as this rank
         return max(0, 2 * (nbytes - len(self._memory.outbox)))
@@ -134,7 +163,7 @@ class RelayPeers(RankPeers):
         row[at.SHORT] = kept.address(3)
         boards = [kept.address(q != comm.rank) for q in range(comm.size)]
         described = self._described(row, boards, kept.address(2))
-        carrier = Carrier(comm, backend, kept, row.tolist())
+        carrier = self._carrier(comm, backend, kept, row.tolist())
         settle(backend)
         with kept.kernel_stream:
             launch(described[None, : len(row)], 1)
@@ -165,6 +194,10 @@ class Carrier:
         self.comm, self.backend, self.kept, self.row = comm, backend, kept, row
         self.first = backend.address(kept.outbox)
         self.peers = [((comm.rank + step) % comm.size, step) for step in range(1, comm.size)]
+        self.common = kept.common(2 * comm.size * row[at.COMMON])
+        """The address of words for all ranks, of which each has row[COMMON] bytes."""
+        held = ctypes.c_int64 * (2 * comm.size * row[at.COMMON] // 8)
+        self.common_words = np.ctypeslib.as_array(held.from_address(self.common)).reshape(2, comm.size, -1)
 
     def serve(self, meeting: int) -> None:
         """Carry the messages of this meeting and the next ones, until the kernel ends."""
@@ -192,13 +225,15 @@ class Carrier:
 
     def meet(self, words: np.ndarray, meeting: int) -> None:
         """Exchange messages and votes, and let the kernel go on."""
-        comm, sent = self.comm, self.comm.bytes_sent
-        received = comm.exchange_settled(self.sends(words.tolist()), words)
+        comm, sent, parity = self.comm, self.comm.bytes_sent, meeting % 2
+        common = self.common_words[parity]
+        received = comm.exchange_settled(self.sends(words.tolist()), np.concatenate([words, common[comm.rank]]))
         comm.bytes_sent = sent  # the kernel counts them
-        board, votes, parity = self.kept.board, received.control, meeting % 2
+        board, votes = self.kept.board, received.control[:, : at.TEAM_WORDS]
+        common[:] = received.control[:, at.TEAM_WORDS :]
         for q, _ in self.peers:
             slot, payload, words = board[2 * q + parity], received.payloads[q], votes[q]
-            words[at.TEAM_AT] = 0 if payload is None else _address(self.backend, payload)
+            words[at.TEAM_AT] = 0 if payload is None else address_of(self.backend, payload)
             slot[: at.TEAM_FLAG] = words[: at.TEAM_FLAG]
             slot[at.TEAM_FLAG] = meeting  # last: then the kernel goes on
 
@@ -223,7 +258,7 @@ class Carrier:
         return sends
 
 
-def _address(backend: Backend, payload: Array) -> int:
+def address_of(backend: Backend, payload: Array) -> int:
     """Where a kernel finds a payload, in memory of the GPU or page-locked memory of the host."""
     return int(payload.ctypes.data) if isinstance(payload, np.ndarray) else backend.address(payload)
 
@@ -234,7 +269,9 @@ def _device(backend: Backend) -> np.ndarray:
     return np.frombuffer(hashlib.sha256(bytes(found)).digest()[:8], np.int64)
 
 
-def relay_peers(comm: Communicator, backend: Backend, timeout: float, plane: Any, key: Any) -> RelayPeers | None:
+def relay_peers(
+    comm: Communicator, backend: Backend, timeout: float, plane: Any, key: Any, carrier: type[Carrier] = Carrier
+) -> RelayPeers | None:
     """The peers of a rank whose host exchanges over `comm`; None, on all ranks, where two of them share a GPU.
 
     Parameters
@@ -243,6 +280,8 @@ def relay_peers(comm: Communicator, backend: Backend, timeout: float, plane: Any
         Keeps the memory from run to run, as its attribute `relay`.
     key : object
         Equal as long as the ranks are the same; the same on all ranks.
+    carrier : type of Carrier
+        Carries the messages of a run.
     """
     if comm.size > MOST_RANKS or backend.name != "cuda":
         return None
@@ -251,4 +290,4 @@ def relay_peers(comm: Communicator, backend: Backend, timeout: float, plane: Any
         own = len(set(comm.allgather(_device(backend))[:, 0].tolist())) == comm.size
         with backend.activate():
             kept = plane.relay = key, RelayMemory(backend) if own else None
-    return None if kept[1] is None else RelayPeers(comm, backend, timeout, kept[1])
+    return None if kept[1] is None else RelayPeers(comm, backend, timeout, kept[1], carrier)

@@ -53,13 +53,17 @@ class TeamMemory:
         (size, len(announced)).
     before : int
         Bytes before the areas, whose layout the primitive decides. Those of rank q begin at `addresses[q]`.
+    common : int
+        Bytes of words that each rank writes for all in a meeting. Those in the memory of rank q stand at `common[q]`,
+        by meeting modulo 2 and sender.
     """
 
     def __init__(
-        self, peers: Peers, part: Part, env: Environment, areas: Areas, announced: Sequence[int] = (), before: int = 0
-    ):
+        self, peers: Peers, part: Part, env: Environment, areas: Areas, announced: Sequence[int] = (), before: int = 0,
+        common: int = 0,
+    ):  # fmt: skip
         self.peers, size, rank = peers, part.size, part.rank
-        held = _held(part, env)
+        held, before = _held(part, env), before + _common_bytes(peers, part, common)
         plans, made_of = env.agreed, (part.slot_bounds, part.ghosts, part.mirrored)
         if plans is None or not plans.hold(peers.kept, made_of):
             plans = env.agreed = part.tables.keep(AGREED, _Plans(peers.kept, made_of), 0)
@@ -77,6 +81,8 @@ class TeamMemory:
         self.announced = all_announced[:, places.size :]
         peer_places = all_announced[:, : places.size].reshape(size, len(areas), size)
         row = self.row = plan.row.copy()
+        self.common = peers.common(common, addresses)
+        row[at.COMMON] = common
         peer_of = (rank + np.arange(1, size)) % size
         begins = np.array(addresses, np.int64)
         for area in range(len(areas)):
@@ -88,10 +94,16 @@ class TeamMemory:
                 row[at.MIRRORS + step] = env.backend.address(held[peer])
 
     @staticmethod
-    def nbytes(peers: Peers, part: Part, env: Environment, areas: Areas, before: int = 0) -> int:
+    def nbytes(peers: Peers, part: Part, env: Environment, areas: Areas, before: int = 0, common: int = 0) -> int:
         """Bytes that it takes, and the log of a run. Every rank calls it."""
+        before += _common_bytes(peers, part, common)
         log = 8 * (at.END_WORDS + ENGINE.team_steps * at.LOG_WORDS)
         return peers.takes(_Plan.of(part, areas, _held(part, env), before).nbytes) + log
+
+
+def _common_bytes(peers: Peers, part: Part, common: int) -> int:
+    """Bytes before the areas for words that ranks write for all; none if hosts carry these, in memory of their own."""
+    return 0 if peers.relayed else 2 * part.size * common
 
 
 def _held(part: Part, env: Environment) -> list[Array]:

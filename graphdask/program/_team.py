@@ -29,9 +29,9 @@ def _areas(of: Definition, part: Part) -> Areas:
     return (nbytes, 0), (nbytes, 0)
 
 
-def _words(of: Definition, part: Part) -> int:
-    """Bytes of the words of aggregates of all ranks, of two supersteps in turn."""
-    return 2 * part.size * len(of.aggregates) * BINS * 8
+def _words(of: Definition) -> int:
+    """Bytes of the words of aggregates of a rank."""
+    return len(of.aggregates) * BINS * 8
 
 
 class TeamProgram(TeamRun):
@@ -56,12 +56,12 @@ class TeamProgram(TeamRun):
     @staticmethod
     def memory(peers: Peers, part: Part, env: Environment, of: Definition) -> TeamMemory:
         """For lists of ghosts and their messages, and for words of aggregates, in turn."""
-        return TeamMemory(peers, part, env, _areas(of, part), before=_words(of, part))
+        return TeamMemory(peers, part, env, _areas(of, part), common=_words(of))
 
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, of: Definition) -> int:
         """Bytes that it takes besides the state. Every rank calls it."""
-        return TeamMemory.nbytes(peers, part, env, _areas(of, part), _words(of, part)) + 3 * 8 * TEAM_WORDS
+        return TeamMemory.nbytes(peers, part, env, _areas(of, part), common=_words(of)) + 3 * 8 * TEAM_WORDS
 
     def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, pack: Pack, most: int | None):
         self.most = ENDLESS if most is None else most
@@ -69,7 +69,7 @@ class TeamProgram(TeamRun):
         own = {at.VOTES: votes, at.SUMS + TEAM_RANKS - 1: None}
         super().__init__(memory, part, env, kernels.program_team, own, pack)
         self.ends[at.END_SUPERSTEP] = -1
-        self.row[at.SUMS : at.SUMS + part.size] = memory.addresses
+        self.row[at.SUMS : at.SUMS + part.size] = memory.common
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         return int(self.ends[at.END_SUPERSTEP]), ENGINE.team_steps, self.most
@@ -106,8 +106,7 @@ def memory_of_team(program: Any, part: Part, env: Environment) -> int | None:
 def _peers(program: Any, part: Part, env: Environment) -> Peers | None:
     of = program.definition
     alike = program.resident and of.pushes and (program.until is None or program.ending is not None)
-    peers = env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
-    return None if peers is None or (peers.relayed and of.aggregates) else peers  # those are written to all ranks
+    return env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
 
 
 def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: Environment) -> Messages:

@@ -16,6 +16,8 @@ MIRRORS, HELD  by step: the own vertices that the peer has ghosts of, ascending,
 OUT, IN        by area (2) and step: where in the peer's memory this rank writes, and where in its own the peer does
 SHORT          if hosts carry messages (graphdask.comm.relay), page-locked memory for short ones, TEAM_SHORT bytes a
                step; else 0
+COMMON         for these hosts: bytes of words that each rank writes for all others in a meeting; by the meeting's
+               number modulo 2 and by rank, they stand where the others of a host's memory would
 """
 
 TEAM_RANKS = 8
@@ -28,7 +30,7 @@ RANK, SIZE, LOCAL, LIMIT, ABORT, BOARD, BOARDS = range(7)
 OWNED, LOG, BOUNDS = BOARDS + TEAM_RANKS, BOARDS + TEAM_RANKS + 1, BOARDS + TEAM_RANKS + 2
 MIRRORS = BOUNDS + TEAM_RANKS + 1
 HELD, OUT, IN, SHORT = (MIRRORS + k * TEAM_RANKS for k in (1, 2, 4, 6))
-OWN, TEAM_SHORT = SHORT + 1, 4096
+COMMON, OWN, TEAM_SHORT = SHORT + 1, SHORT + 2, 4096
 LOG_KIND, LOG_FRONTIER, LOG_EDGES, LOG_SENT, LOG_BYTES, LOG_COMPUTE, LOG_EXCHANGE, LOG_WAIT, LOG_WORDS = range(9)
 END_STEPS, END_DONE, END_MEETING, END_OWN, END_WORDS = 0, 1, 2, 3, 16
 GAVE_UP = 2

@@ -3,7 +3,7 @@
 // came to ghosts is written into the memory of their owners, combined; then the ranks meet. Messages of one superstep and
 // of the next lie in areas of their own, for who is ahead may send while another still takes in. A rank's row has the
 // words of its Program at ROW_OWN, then the votes, and by rank where the words of aggregates go: for each sender those of
-// two supersteps in turn. After a meeting each rank computes the same values from the words of all.
+// two meetings in turn. After a meeting each rank computes the same values from the words of all.
 #include "common/bitmap.cuh"
 #include "common/grid.cuh"
 #include "common/rows.cuh"
@@ -84,7 +84,7 @@ program_team(long long n, const long long *rows, long long row_words, long long 
     long long number = 0;
     for (; number < steps && !done && !looks; number++, superstep++) {
         const gd_count began = gd_nanoseconds();
-        const long long turn = (superstep + 1) % 2 * team.size;
+        const long long turn = (long long)(team.meeting + 1 & 1) * team.size;
         gd_count *const here = votes + (superstep + 1) % 3 * TEAM_WORDS;
         if (superstep >= 0) {
             if (leads) gd_begin_step(a);

@@ -5,7 +5,7 @@ PROGRAM         the words of its Program (program_pack.py); `changed` in its cou
                 the vertices that are listed or all
 VOTES           three rows of TEAM_WORDS zeros
 SUMS            by rank: the address where the words of aggregates of all ranks stand in its memory, as this device maps
-                it; by superstep modulo 2 and sender, BINS words for each aggregate
+                it; by meeting modulo 2 and sender, BINS words for each aggregate
 Areas: lists of ghosts and what came to them, by superstep modulo 2.
 """
 

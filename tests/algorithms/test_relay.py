@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import numpy as np
 import pytest
 from graphs import GRAPHS
 from memory import DevicePeak
-from relayed import relay_between
+from ranks import needs_ucx
+from relayed import UcxCarriers, relay_between
 
 import graphdask as gd
 from graphdask.comm import relay
@@ -48,7 +51,6 @@ def test_hosts_carry_what_kernels_tell_each_other(name, parts, ghosts, runs, mon
 
 @pytest.mark.parametrize("aggregate", [None, {"least": ("min", lambda old, new: new.x)}])
 def test_hosts_carry_the_messages_of_programs(aggregate, runs, monkeypatch, tmp_path):
-    """Aggregates are written to all ranks, which needs memory that they share: then each superstep is a launch."""
     relay_between(monkeypatch, tmp_path, 2)
     program = gd.Program(
         state={"x": (int, lambda v: v.id)}, message=(int, "min"), send=lambda e: e.source.x,
@@ -61,7 +63,57 @@ def test_hosts_carry_the_messages_of_programs(aggregate, runs, monkeypatch, tmp_
     )
     np.testing.assert_array_equal(found.x, expected.x)
     assert found.iterations == expected.iterations
-    assert len(runs) == (0 if aggregate else 2)
+    assert len(runs) == 2
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_hosts_carry_aggregates(compiled, carriers, runs, monkeypatch, tmp_path):
+    """`until` needs the sums of all ranks, and its answer is that of one rank."""
+    relay_between(monkeypatch, tmp_path, 3, **({"carrier": carriers(3)} if compiled else {}))
+    program = gd.Program(
+        state={"x": (int, lambda v: v.id)}, message=(int, "min"), send=lambda e: e.source.x,
+        apply=lambda v, m: m < v.x and {"x": m}, until=lambda a: a.changed < 4 and a.least < 3,
+        aggregate={
+            "changed": ("sum", lambda old, new: int(new.x != old.x)), "least": ("min", lambda old, new: new.x),
+            "most": ("max", lambda old, new: float(new.x)),
+        },
+    )  # fmt: skip
+    n, src, dst, _ = GRAPHS["short path"]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
+    divided, whole = (
+        gd.run(graph.partition(parts, device=device), program) for parts, device in ((3, "cuda"), (1, "cpu"))
+    )
+    np.testing.assert_array_equal(divided.x, whole.x)
+    assert divided.iterations == whole.iterations
+    assert len(runs) == 3
+
+
+@pytest.fixture
+def carriers():
+    """Of two or three ranks, over UCX."""
+    needs_ucx()
+    with ExitStack() as stack:
+        yield lambda size: UcxCarriers(size, stack)
+
+
+@pytest.mark.parametrize("name", ["star around the last", "scale-free"])
+@pytest.mark.parametrize(("parts", "ghosts"), [(2, "1-hop"), (3, "all")])
+def test_hosts_carry_messages_over_ucx(name, parts, ghosts, carriers, runs, monkeypatch, tmp_path):
+    relay_between(monkeypatch, tmp_path, parts, carrier=carriers(parts))
+    n, src, dst, directed = GRAPHS[name]()
+    weights = np.random.default_rng(parts).integers(0, 9, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+    divided, whole = graph.partition(parts, "random", ghosts, device="cuda"), graph.partition(device="cpu")
+    found, expected = gd.sssp(divided, n // 2), gd.sssp(whole, n // 2)
+    np.testing.assert_array_equal(found.distance, expected.distance)
+    np.testing.assert_array_equal(found.parent, expected.parent)
+    found, expected = gd.connected_components(divided), gd.connected_components(whole)
+    np.testing.assert_array_equal(found.label, expected.label)
+    for direction in ("push", "pull"):
+        found, expected = (gd.bfs(each, n // 2, direction=direction) for each in (divided, whole))
+        np.testing.assert_array_equal(found.depth, expected.depth)
+        np.testing.assert_array_equal(found.parent, expected.parent)
+    assert len(runs) >= 3 * parts
 
 
 def test_an_error_of_a_host_ends_the_kernels_of_all(monkeypatch, tmp_path, fault):

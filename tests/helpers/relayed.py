@@ -10,16 +10,19 @@ from __future__ import annotations
 import ctypes
 import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from device_arrays import DeviceNumpy
 from emulated import EmulatedCuda, EmulatedKernels, library, source_of, sources
 
 from graphdask.comm import relay, threads
+from graphdask.comm.ucx.carrier import UcxCarrier
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
 from graphdask.device import backend as backends
 from graphdask.device.backend import macro_of
 from graphdask.gang import local
@@ -29,7 +32,7 @@ from graphdask.kernels.functions.inserted import cuda_text, digests
 class Pinned(ctypes.Array):
     """Page-locked memory."""
 
-    _type_, _length_ = ctypes.c_uint8, 1 << 16
+    _type_, _length_ = ctypes.c_uint8, 1 << 17
 
     @property
     def ptr(self) -> int:
@@ -116,8 +119,12 @@ class RelayedCuda(EmulatedCuda):
     def pinned(self, nbytes: int) -> Pinned:
         memory = Pinned()
         assert nbytes <= len(memory)
-        self._addressed.append((memory.ptr, memory.ptr + len(memory)))
+        self.may_touch(memory.ptr, len(memory))
         return memory
+
+    def may_touch(self, address: int, nbytes: int) -> None:
+        """Let kernels touch memory that is not of the device."""
+        self._addressed.append((address, address + nbytes))
 
     def start(self, launch: Any, *arguments: Any, **options: Any) -> None:
         for array in self.buffers.values():
@@ -137,16 +144,40 @@ class RelayedCuda(EmulatedCuda):
         return self._modules[key]
 
 
+class UcxCarriers:
+    """Makes carriers of ranks that are threads, which exchange over UCX, each with a plane of its own."""
+
+    def __init__(self, size: int, stack: ExitStack):
+        planes = [stack.enter_context(UcxPlane()) for _ in range(size)]
+        addresses = [plane.address for plane in planes]
+        self.comms = [
+            stack.enter_context(UcxCommunicator(plane, rank, addresses, 5, 0)) for rank, plane in enumerate(planes)
+        ]
+
+    def __call__(self, comm: Any, backend: RelayedCuda, kept: relay.RelayMemory, row: list[int]) -> UcxCarrier:
+        ucx, longest = self.comms[comm.rank], kept.longest
+        for _ in range(2):  # buffers grow
+            ucx.exchange([np.zeros(nbytes, np.uint8) for nbytes in longest[:, comm.rank].tolist()])
+        for q in range(comm.size):
+            if q != comm.rank:
+                _, buffer = ucx.link_of(q)
+                backend.may_touch(buffer.ctypes.data, len(buffer))  # where the emulator's kernels find messages
+        return UcxCarrier(ucx, backend, kept, row)
+
+
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the emulated GPUs of ranks that are threads share no memory, as those of different hosts."""
     # The threads of one process do share it.
     monkeypatch.setattr(threads.ThreadCommunicator, "peers", lambda *_: None)
 
 
-def relay_between(monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, lasting: bool = False) -> list[RelayedCuda]:
+def relay_between(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, lasting: bool = False, carrier: Any = relay.Carrier
+) -> list[RelayedCuda]:
     """Let `device="cuda"` mean so many emulated GPUs, of ranks that are threads and share no memory.
 
-    What hosts keep is `lasting`, as that of processes, or made anew in each run.
+    What hosts keep is `lasting`, as that of processes, or made anew in each run. `carrier` makes what carries the
+    messages of a run.
     """
     devices = [RelayedCuda(number, folder / str(number)) for number in range(size)]
     for device in devices:
@@ -170,6 +201,8 @@ def relay_between(monkeypatch: pytest.MonkeyPatch, folder: Path, size: int, last
     monkeypatch.setattr(
         threads.ThreadCommunicator,
         "peers",
-        lambda comm, backend: relay.relay_peers(comm, backend, 60.0, backend, None if lasting else comm._group),
+        lambda comm, backend: relay.relay_peers(
+            comm, backend, 60.0, backend, None if lasting else comm._group, carrier
+        ),
     )
     return devices

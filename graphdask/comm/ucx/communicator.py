@@ -44,6 +44,7 @@ from graphdask.comm.ucx.wire import (
     MAGIC,
     PAYLOAD,
     RANK_BITS,
+    RELAYED,
     WORDS,
     Peer,
     tag_of,
@@ -102,7 +103,7 @@ class UcxCommunicator(Communicator):
         self.rank, self.size, self._addresses = rank, len(addresses), tuple(addresses)
         self.bytes_sent, self.sending = 0, plane.sending
         self._plane, self._gang, self._run = plane, gang, run
-        self._timeout, self._cancel = timeout, cancel or Cancel()
+        self.timeout, self._cancel = timeout, cancel or Cancel()
         self._descriptor = plane.descriptor
         self._mask = plane.library.UCXXTagMask(HEADER_MASK)
         self._header_tag, self._payload_tag = self._tag(HEADER, rank), self._tag(PAYLOAD, rank)
@@ -296,9 +297,9 @@ class UcxCommunicator(Communicator):
     def _look(self, start: float, now: float, waiting: list[Peer]) -> None:
         """Raise for what ends a wait: cancel, a dead peer, a peer's abort, the timeout."""
         self._check_peers()
-        if now - start > self._timeout:
+        if now - start > self.timeout:
             missing = ", ".join(str(peer.rank) for peer in waiting) or "none, but sends are not done"
-            raise PeerLost(f"an exchange passed its timeout of {self._timeout} s; missing ranks: {missing}")
+            raise PeerLost(f"an exchange passed its timeout of {self.timeout} s; missing ranks: {missing}")
 
     def _check_peers(self) -> None:
         self._cancel.check()
@@ -317,7 +318,29 @@ class UcxCommunicator(Communicator):
                 self._check_peers()
 
     def peers(self, backend: Backend) -> Peers | None:
-        return relay_peers(self, backend, self._timeout, self._plane, self._addresses)
+        from graphdask.comm.ucx.carrier import UcxCarrier  # which loads Numba
+
+        return relay_peers(self, backend, self.timeout, self._plane, self._addresses, UcxCarrier)
+
+    @property
+    def worker(self) -> int:
+        """UCX's handle of the worker."""
+        return int(self._plane.worker.handle)
+
+    def link_of(self, q: int) -> tuple[int, Array]:
+        """UCX's handle of the endpoint to a rank, and the buffer for its payloads."""
+        link = next(peer.link for peer in self._peers if peer.rank == q)
+        return int(link.endpoint.handle), link.buffer
+
+    def tags_of_relay(self, sender: int) -> list[int]:
+        """The tags, as signed words, of short and of long messages that are relayed for kernels."""
+        tags = [tag_of(self._gang, self._run, number, RELAYED, sender) for number in range(2)]
+        return np.array(tags, np.uint64).view(np.int64).tolist()
+
+    def give_up(self, *in_use: Any) -> None:
+        """Refuse further use, and keep what UCX may still touch."""
+        self._fail()
+        self._plane.spoil(*in_use)
 
     def _doze(self) -> None:
         """Give up the processor until something arrives."""

@@ -22,8 +22,8 @@ APART, INLINE, GROW = 0, 1, 2
 HEADER_BYTES = 8000
 STEP = 64
 """Headers are sent in multiples of this many bytes, so that their ucxx descriptors can be kept."""
-HEADER, CONTROL, PAYLOAD = 0, 1, 2
-"""Kinds of messages."""
+HEADER, CONTROL, PAYLOAD, RELAYED = range(4)
+"""Kinds of messages. Those that are relayed for kernels carry exchange 0 if they are short, and 1 if they are long."""
 GANG_BITS, RUN_BITS, EXCHANGE_BITS, KIND_BITS, RANK_BITS = 20, 8, 20, 2, 14
 FITTING = (HEADER_BYTES - HEAD.size) // 8
 """Control integers that a header holds; more travel in a message of their own."""
