@@ -5,18 +5,21 @@
 // the owners of such ghosts the least label of their tree, round after round, until no label gets less. An edge that
 // joins two ranks is in a row of each, so it is enough to notify owners. Arguments and memory: components_team.py.
 //
-// The label of what was reached is the same on all ranks, who vote it in every meeting: each thread has it in a register.
+// A tree that is one component with what was reached has the label REACHED, below all others, so it spreads like them.
+// The least id of all that was reached is voted in every meeting, with the ids that REACHED takes the place of: each
+// thread has it in a register. What a round has lowered is voted with the labels of the next one, in one meeting.
 // Rows of votes are used in turn, three of them, and cleared when all have met twice since.
 #include "common/levels_pack.py"
 #include "bfs/bfs_pack.py"
 #include "common/team_levels.cuh"
 #include "components/trees.cuh"
 
-// Of the words behind the rows of the search: three rows of votes, and one of counters. Sums that ranks vote: rows
-// outside, then ghosts that are asked about, then labels that got less.
+// Of the words behind the rows of the search: three rows of votes, and one of counters. Sums that ranks vote: ghosts that
+// are asked about, then labels that got less.
 enum { VOTES = 3, COUNTED = 6 };
 enum { NEWS, ASKED };
-enum { OUT_HUBS, IN_HUBS, EDGES, GHOSTS };
+#define REACHED ((index_t)-1)
+enum { OUT_HUBS, IN_HUBS, EDGES, GHOSTS, OUTSIDE };
 enum { END_FINISHED = END_FOUND + 1 };
 
 struct HookOutside {
@@ -96,9 +99,9 @@ struct Finish {
                     }
                 }
             }
-            queue->flush(outside_rows(), votes() + NEWS, false);
+            queue->flush(outside_rows(), counters() + OUTSIDE, false);
         }
-        queue->flush(outside_rows(), votes() + NEWS, true);
+        queue->flush(outside_rows(), counters() + OUTSIDE, true);
         if (team.leads()) link()[search.slots] = (index_t)search.slots;
         vote_least(mine);
     }
@@ -109,6 +112,10 @@ struct Finish {
     }
     __device__ __forceinline__ index_t root_of(index_t v) const {
         return gd_bit(search.seen, v) ? whole : find_root(v, link());
+    }
+    // The label of a tree.
+    __device__ __forceinline__ index_t label_of(index_t root) const {
+        return root == whole ? REACHED : *(volatile index_t *)(label() + root);
     }
     // Give each tree its least id.
     GD_PHASE void label_trees() {
@@ -124,17 +131,20 @@ struct Finish {
     }
     GD_PHASE void notify() {
         team.notify_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), search.ghost_queue, votes(), ASKED,
-                                           [&](index_t v) {
-                                               const index_t root = find_root(v, link());
-                                               return root == whole ? (index_t)least : *(volatile index_t *)(label() + root);
-                                           });
+                                           [&](index_t v) { return label_of(find_root(v, link())); });
     }
+    // What REACHED takes the place of, or comes to a tree that has it, is an id of what was reached.
     GD_PHASE void take() {
         gd_count mine = ~0ULL, news = 0;
         team.take_reported<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t reported) {
             const index_t root = root_of(v);
-            if (root == whole) mine = min(mine, (gd_count)reported);
-            else if (reported < *(volatile index_t *)(label() + root)) news += reported < gd_atomic_min(label() + root, reported);
+            index_t had = label_of(root);
+            if (reported < had) {
+                had = gd_atomic_min(label() + root, reported);
+                news += reported < had;
+            }
+            if (min(had, reported) == REACHED && max(had, reported) != REACHED)
+                mine = min(mine, (gd_count)max(had, reported));
         }, [](bool) {});
         vote_least(mine);
         gd_add(news, votes() + NEWS);
@@ -146,9 +156,9 @@ struct Finish {
             if (gd_bit(bits, v)) label()[v] = (index_t)least;
         }
         GD_FOR(i, outside) {
-            const index_t v = rows[i], root = find_root(v, link());
-            if (root == whole) label()[v] = (index_t)least;
-            else if (root != v) label()[v] = *(volatile index_t *)(label() + root);
+            const index_t v = rows[i], root = find_root(v, link()), found = label_of(root);
+            if (found == REACHED) label()[v] = (index_t)least;
+            else if (root != v) label()[v] = found;
         }
     }
     // Owners send what was reached, where an edge may lead there from outside and a ghost lack its bit.
@@ -158,37 +168,41 @@ struct Finish {
         team.take_bits(BITS, search.seen);
         return true;
     }
+    // Wait until nobody takes in any longer what came before: where ranks write into each other's memory, the others too.
+    __device__ __forceinline__ bool taken_in() {
+        if (!team.relayed()) return meet();
+        team.barrier();
+        return true;
+    }
     // 1 where all have their labels, 0 where so many rounds are too few, 2 where a meeting failed.
     __device__ __forceinline__ int run(bool closed, long long most, gd_count *sent) {
         sort_out();
-        if (!meet()) return 2;
-        outside = (long long)team.read((const gd_count *)(search.rows + VOTES) + NEWS);
-        gd_count news = agreed[NEWS];
-        if (news && team.size > 1 && !closed && !complete_bits()) return 2;
-        if (news) {
-            hook_rows(search.indptr, search.indices, OUT_HUBS);
-            if (search.in_indptr != search.indptr) hook_rows(search.in_indptr, search.in_indices, IN_HUBS);
-            whole = find_root((index_t)search.slots, link());
-            label_trees();
-            if (!meet()) return 2;
-            news = agreed[NEWS];
-            const int ended = team.exchange([&] {
-                for (long long round = 0; news; round++) {
-                    if (round == most) return 0;
-                    notify();
+        if (!taken_in()) return 2;
+        outside = (long long)counted(OUTSIDE);
+        if (team.size > 1 && !closed && !complete_bits()) return 2;
+        hook_rows(search.indptr, search.indices, OUT_HUBS);
+        if (search.in_indptr != search.indptr) hook_rows(search.in_indptr, search.in_indices, IN_HUBS);
+        whole = find_root((index_t)search.slots, link());
+        label_trees();
+        team.barrier();
+        const int ended = team.exchange([&] {
+            for (long long round = 0;; round++) {
+                notify();
+                if (!meet()) return 2;
+                if (!agreed[NEWS]) return 1;
+                if (round == most) return 0;
+                *sent += counted(GHOSTS);
+                take();
+                if (team.relayed()) team.barrier();
+                else {
                     if (!meet()) return 2;
-                    *sent += counted(GHOSTS);
-                    const gd_count before = least;
-                    take();
-                    if (!meet()) return 2;
-                    news = agreed[NEWS] + (least < before);
+                    if (!agreed[NEWS]) return 1;
+                    if (team.leads()) atomicAdd(votes() + NEWS, (gd_count)1);  // the next meeting is to say so, too
                 }
-                return 1;
-            });
-            if (ended != 1) return ended;
-        }
-        write_labels();
-        return 1;
+            }
+        });
+        if (ended == 1) write_labels();
+        return ended;
     }
 };
 

@@ -12,6 +12,7 @@ import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
 from memory import DevicePeak
+from relayed import relay_between
 
 import graphdask as gd
 from graphdask.algorithms import bfs, components
@@ -160,6 +161,20 @@ def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, wid
     if kind == "paths apart" and by == "random" and parts > 1:
         assert last["bytes_sent"] >= 2 * width // 8 * last["messages"] > 0
     same(found, gd.connected_components(graph.partition(device="cpu", id_width=width)), "label")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("parts", "ghosts", "directed"), [(2, "1-hop", True), (3, "all", False), (3, "1-hop", True)])
+@pytest.mark.parametrize("kind", ["paths apart", "path that ends there", "path that leads there", "pairs", "nothing"])
+def test_what_a_search_leaves_is_joined_where_hosts_carry_messages(
+    kind, parts, ghosts, directed, used, monkeypatch, tmp_path
+):
+    relay_between(monkeypatch, tmp_path, parts)
+    src, dst = outside(kind, np.random.default_rng(parts))
+    graph = gd.from_edges(src, dst, num_vertices=420, directed=directed)
+    found = gd.connected_components(graph.partition(parts, "random", ghosts, device="cuda"))
+    assert [each is not None for each in used] == [True] * parts
+    same(found, gd.connected_components(graph.partition(device="cpu")), "label")
 
 
 @pytest.mark.slow
