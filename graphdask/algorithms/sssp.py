@@ -44,6 +44,7 @@ from graphdask.algorithms.sssp_state import SsspState
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.ahead import Family, family
 from graphdask.device.backend import Array
+from graphdask.device.counting import all_set
 from graphdask.engine.bucket_search import Bucket, BucketSearch
 from graphdask.engine.buckets import VOTES, Buckets
 from graphdask.engine.buffers import Allocation, exchange_bytes
@@ -249,7 +250,7 @@ class ShortestPaths(BucketSearch[SsspState], Resumable):
         rooted = parent != np.iinfo(parent.dtype).max
         beyond = part.ids[rooted & ~reached] if not self.stops else part.ids[:0]
         too_far = env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
-        if not env.least(int((rooted | ~reached).all())):
+        if not env.least(int(all_set(rooted | ~reached))):
             flat = level_part(part, env, state.labels, part.ids[:0], found["level"], tree=False)
             nearer = SearchFrom(xp.flatnonzero(rooted).astype(part.vertex_map.dtype))
             parent = xp.where(rooted, parent, env.run(flat, nearer).columns["parent"])

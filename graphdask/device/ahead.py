@@ -2,9 +2,8 @@
 
 Where nothing is kept yet, a family of kernels takes NVRTC 0.1 to 1.5 s, and a first call needs several. So a call names
 those that it is going to need when it begins (`engine.Primitive.families`). Threads compile them while edges are made
-and sorted, and a call that needs one of them waits for its thread. When a family had to be compiled, CuPy's own
-kernels are not kept either, most likely: threads compile those that calls use most, because CuPy would compile them one
-after the other.
+and sorted, and a call that needs one of them waits for its thread. When CuPy has compiled a few of its own kernels, one
+after the other, for a call, that call is going to need more: threads compile those that calls use most.
 """
 
 from __future__ import annotations
@@ -14,17 +13,22 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 MOST_THREADS = 8
-"""Threads that compile at the same time. Each holds Python's lock for a part of the time: more are no faster."""
-PROCESSORS = 4
-"""Processors from which on CuPy's kernels are compiled ahead: on fewer, those that nobody needs would take the time of
-those that somebody waits for."""
+"""Threads that compile families at the same time."""
+FOR_CUPY = 3
+"""Threads that compile CuPy's kernels. NVRTC takes a lock for a part of each: on an H100's host 30 of them take 3.0 s
+one after the other, and 1.4 s by 8 threads, so that each takes three times as long; those that somebody waits for, too.
+"""
+SEVERAL = 3
+"""Kernels that CuPy compiles for calls before those are compiled ahead that calls use most."""
+PROCESSORS = 8
+"""Processors from which on that is done: on fewer, kernels that nobody needs would take the time of others."""
 
 
 class Family(NamedTuple):
@@ -40,11 +44,60 @@ def family(name: str, *, cooperative: bool = False, **types: Any) -> Family:
     return Family(name, cooperative, tuple(types.items()))
 
 
+class Ahead:
+    """What is compiled ahead for a device.
+
+    Parameters
+    ----------
+    backend : CudaBackend
+    alone : callable
+        Whether this process uses one device. While kernels of several wait for each other, none can be loaded.
+    """
+
+    def __init__(self, backend: Any, alone: Callable[[], bool]):
+        self._backend, self._alone = backend, alone
+        self._jobs, self._begun = Jobs(MOST_THREADS), set[Family]()
+        self._ours = threading.local()
+        """`compiling`: whether the thread compiles a family, or ahead."""
+        self._of_cupy = 0
+        """Kernels that CuPy has compiled for calls."""
+
+    def families(self, families: Iterable[Family]) -> None:
+        """Let threads compile those of these families that nobody has named before."""
+        new = [each for each in families if each not in self._begun]
+        if new and self._alone():
+            self._begun.update(new)
+            kernels = self._backend.kernels
+            jobs = (partial(kernels, name, cooperative=together, **dict(types)) for name, together, types in new)
+            self._jobs.give(jobs, before_others=True)
+
+    @contextmanager
+    def by_us(self) -> Iterator[None]:
+        """While this thread compiles what no call of CuPy asked for."""
+        self._ours.compiling = True
+        try:
+            yield
+        finally:
+            self._ours.compiling = False
+
+    def compiled(self, begins: bool) -> None:
+        """Note that a kernel is compiled now, or was; if it was one more of CuPy's, compile others of its ahead."""
+        if begins or getattr(self._ours, "compiling", False):
+            return
+        self._of_cupy += 1
+        if self._of_cupy == SEVERAL and self._alone():
+            Jobs(FOR_CUPY).give(partial(self._beside, job) for job in kernels_of_cupy(self._backend.xp))
+
+    def _beside(self, job: Callable[[], object]) -> None:
+        with self.by_us(), self._backend.activate(), self._backend.xp.cuda.Stream(non_blocking=True):
+            job()
+
+
 class Jobs:
     """Threads that do jobs in the order in which these are given. A thread ends when no job is left."""
 
-    def __init__(self, most: int | None = None):
-        self._most = min(MOST_THREADS, len(os.sched_getaffinity(0))) if most is None else most
+    def __init__(self, most: int):
+        self._most = min(most, len(os.sched_getaffinity(0)))
         self._lock, self._running = threading.Lock(), 0
         self._left: deque[Callable[[], object]] = deque()
 

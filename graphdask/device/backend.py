@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 
 from graphdask.device import host_memory, rmm_memory
-from graphdask.device.ahead import Family, Jobs, kernels_of_cupy
+from graphdask.device.ahead import Ahead, Family
 from graphdask.device.cpu_kernels import CpuKernels
 from graphdask.device.launch import make_current, packed_arguments
 from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels import kernel_files
-from graphdask.kernels.common.compiling import account, prepare_cupy, waited
+from graphdask.kernels.common.compiling import observe, prepare_cupy, waited
 from graphdask.kernels.common.included import cuda_source
 from graphdask.kernels.functions.inserted import Inserted, cuda_text, digests
 
@@ -194,8 +194,8 @@ class CudaBackend(Backend):
         self._by_request: dict[tuple[Any, ...] | None, CudaKernels] = {}
         self._locks: dict[tuple[Any, ...], Lock] = {}
         """Of what is compiled, so that one thread does it."""
-        self._jobs, self._begun, self._kept = Jobs(), set[Family](), True
-        """Threads that compile ahead, what they were given, and whether no family had to be compiled."""
+        self._ahead = Ahead(self, lambda: len(cuda_backends) == 1)
+        observe(self._ahead.compiled)
         with self.activate():
             rmm_memory.adopted(cupy, device)
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -212,29 +212,14 @@ class CudaBackend(Backend):
         if key not in self._modules:
             with waited(self._locks.setdefault(code, Lock())):
                 if key not in self._modules:
-                    before = account()
-                    self._modules[key] = CudaKernels(self, family, names, cooperative, functions)
-                    self._compiled(before != account())
+                    with self._ahead.by_us():
+                        self._modules[key] = CudaKernels(self, family, names, cooperative, functions)
         if asked is not None:
             self._by_request[asked] = self._modules[key]
         return self._modules[key]
 
     def ahead(self, families: Sequence[Family]) -> None:
-        new = [each for each in families if each not in self._begun]
-        if new and len(cuda_backends) == 1:  # while kernels of GPUs wait for each other, none can be loaded
-            self._begun.update(new)
-            jobs = (partial(self.kernels, name, cooperative=c, **dict(types)) for name, c, types in new)
-            self._jobs.give(jobs, before_others=True)
-
-    def _compiled(self, anew: bool) -> None:
-        """Begin to compile kernels of CuPy when the first family had to be compiled."""
-        if anew and self._kept and len(cuda_backends) == 1:
-            self._kept = False
-            self._jobs.give(partial(self._beside, job) for job in kernels_of_cupy(self.xp))
-
-    def _beside(self, job: Callable[[], object]) -> None:
-        with self.activate(), self.xp.cuda.Stream(non_blocking=True):
-            job()
+        self._ahead.families(families)
 
     def to_host(self, array: Array) -> np.ndarray:
         small = array.nbytes <= READ and array.flags.c_contiguous

@@ -271,7 +271,7 @@ def edges(backend: Backend, graph: RMat, start: int, stop: int) -> tuple[Array, 
 
 def _fill(backend: Backend, graph: RMat, first: int, table: Array, src: Array, dst: Array) -> None:
     """Write the edges from number `first` on, self-loops too."""
-    kernels = backend.kernels("rmat", index_t=graph.dtype)
+    kernels = backend.kernels("rmat", index_t=graph.dtype, rmat_most=2 if graph.hashes <= 2 else 6)
     kernels.rmat_edges(
         len(src), first, graph.scale, graph.levels, graph.hashes, graph.rounds, np.uint64(graph.seed), table, src,
         dst,

@@ -15,6 +15,7 @@ import numpy as np
 from graphdask.config import Config
 from graphdask.device.arrays import module_of, on_gpu, on_host
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.device.residency import fetched
 from graphdask.display.first_use import FirstUse
 from graphdask.display.phases import OF_ARRAYS, OF_GRAPH, phase, progress_over
@@ -172,7 +173,7 @@ def _assemble(
     with phase("building") as built:
         report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
         rows_given = len(src)
-        report["self_loops"] = int(xp.count_nonzero(src == dst))
+        report["self_loops"] = count_set(src == dst)
         if self_loops == "error" and report["self_loops"]:
             first = int(xp.flatnonzero(src == dst)[0])
             named = ids.to_caller(on_host(src[first : first + 1]))

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphdask.device.arrays import module_of, on_gpu
 from graphdask.device.backend import Array
+from graphdask.device.counting import count_set
 from graphdask.device.host_memory import reserved
 from graphdask.display.phases import in_blocks, nothing
 from graphdask.display.tuning import DISPLAY
@@ -31,9 +32,9 @@ def count_parallel(src: Array, dst: Array, n: int, directed: bool, report: Calla
         if n < 2**31:
             key = _keys(low, high)
             key.sort()
-            return int(xp.count_nonzero(key[1:] == key[:-1]))
+            return count_set(key[1:] == key[:-1])
         order = _sorted_by(xp, (low, high))
-        return edges - int(xp.count_nonzero(_begins(xp, (low[order], high[order]))))
+        return edges - count_set(_begins(xp, (low[order], high[order])))
     return count_in_rows(src, dst, n, directed, edges // 2 + 1, report)
 
 

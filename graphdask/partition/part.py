@@ -78,7 +78,11 @@ class WeightFacts:
             place = places[v.argmin()]
             unfit = src[place].item(), dst[place].item(), weights[place].item()
         with np.errstate(over="ignore", invalid="ignore"):
-            total = float(weights.sum(dtype=np.float64))
+            if xp is np:
+                total = float(weights.sum(dtype=np.float64))
+            else:  # of one type CuPy has a sum at hand; for another one it compiles two kernels
+                blocks = range(0, len(weights), 1 << 24)
+                total = sum(float(weights[k : k + (1 << 24)].astype(np.float64, copy=False).sum()) for k in blocks)
         return cls(least, greatest, total, len(weights), unfit)
 
     @classmethod

@@ -1,7 +1,7 @@
 // Edges of an R-MAT graph: draws from an alias table of paths, permutation of the ids, all in registers; see rmat.py.
 //
 // The table is copied to shared memory, at most 16 KiB. 32-bit ids take 32-bit arithmetic: every operation on an id is
-// one modulo a power of two, so the low bits are the same.
+// one modulo a power of two, so the low bits are the same. `rmat_most` is 2 or 6: the hashes of an edge, at most.
 #include "common/common.cuh"
 #include "common/hash.cuh"
 
@@ -70,10 +70,14 @@ rmat_edges(long long n, long long first, long long scale, long long levels, long
     rmat_fill<count>(n, first, (int)scale, (int)levels, (int)rounds, seed, staged, factor, offset, src, dst)
     switch (hashes) {
         case 1: RMAT_FILL(1); break;
+#if rmat_most == 2
+        default: RMAT_FILL(2);
+#else
         case 2: RMAT_FILL(2); break;
         case 3: RMAT_FILL(3); break;
         case 4: RMAT_FILL(4); break;
         case 5: RMAT_FILL(5); break;
         default: RMAT_FILL(6);
+#endif
     }
 }

@@ -20,7 +20,7 @@ import numpy as np
 from graphdask.kernels.common.hash import DRAW_LABEL, DRAW_QUADRANTS, hashed_counter, key
 from graphdask.kernels.common.twin import twin
 
-MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+MACROS = [{"index_t": "int", "rmat_most": "2"}, {"index_t": "long long", "rmat_most": "6"}]
 
 _1, _32 = np.uint64(1), np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)

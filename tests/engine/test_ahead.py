@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from device_arrays import DeviceNumpy
 from emulated import EmulatedCuda, stand_in
 
 import graphdask as gd
-from graphdask.device.ahead import Jobs, family, kernels_of_cupy
+from graphdask.device.ahead import SEVERAL, Ahead, Jobs, family, kernels_of_cupy
 from graphdask.device.backend import macro_of
 from graphdask.kernels.common import compiling
 
@@ -64,8 +65,9 @@ def test_shortest_paths_name_the_kernels_of_their_tree(monkeypatch):
     assert {name for name, _ in backend.named} == {"sorted_rows", "sssp_team", "sssp_tree"}
 
 
-def test_jobs_are_done_by_no_more_threads_than_are_allowed_and_urgent_ones_first():
-    jobs, begun, lock, go, done = Jobs(2), [], threading.Lock(), threading.Event(), threading.Semaphore(0)
+def test_jobs_are_done_by_no_more_threads_than_processors_and_urgent_ones_first(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2))
+    jobs, begun, lock, go, done = Jobs(9), [], threading.Lock(), threading.Event(), threading.Semaphore(0)
 
     def job(number):
         with lock:
@@ -98,6 +100,58 @@ def test_what_is_used_of_cupy_works_on_arrays_of_a_device(monkeypatch):
     assert len(uses) > 60
     for use in uses:
         use()
+
+
+class Cupy(DeviceNumpy):
+    """Arrays, and streams."""
+
+    class cuda:
+        @staticmethod
+        def Stream(non_blocking):
+            assert non_blocking
+            return nullcontext()
+
+
+class Device:
+    """A backend that notes which families are asked for, and what is compiled while it is active."""
+
+    def __init__(self):
+        self.xp, self.asked, self.active, self.done = Cupy(), [], 0, threading.Event()
+
+    def activate(self):
+        self.active += 1
+        self.done.set()
+        return nullcontext()
+
+    def kernels(self, name, *, cooperative, **types):
+        self.asked.append((name, cooperative, types))
+        self.done.set()
+
+
+def test_cupy_is_compiled_ahead_when_it_has_compiled_several_kernels_for_calls(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(16))
+    device = Device()
+    ahead = Ahead(device, lambda: True)
+    for _ in range(SEVERAL - 1):
+        ahead.compiled(True)
+        ahead.compiled(False)
+    with ahead.by_us():
+        ahead.compiled(False)
+    assert not device.done.wait(0.05)
+    ahead.compiled(False)
+    while device.active < len(kernels_of_cupy(device.xp)):
+        assert device.done.wait(30.0)
+        time.sleep(0.001)
+
+
+def test_a_family_is_compiled_ahead_once_by_a_process_of_one_device():
+    device, wide = Device(), family("bfs", cooperative=True, index_t=np.int64)
+    Ahead(device, lambda: False).families([wide])
+    ahead = Ahead(device, lambda: True)
+    ahead.families([wide])
+    assert device.done.wait(30.0)
+    ahead.families([wide])
+    assert device.asked == [("bfs", True, {"index_t": np.int64})]
 
 
 def test_few_processors_compile_nothing_of_cupy_ahead(monkeypatch):
