@@ -36,7 +36,7 @@ class CudaGlue:
             self._takes_least(), self._apply(),
         ]  # fmt: skip
         if of.pushes:
-            parts += [self._improves(), self._push(), self._take(), self._settled()]
+            parts += [self._improves(), self._push(), self._take(), self._settled(), self._priority()]
         text = "\n".join(made) + "\n" + "\n".join(f"__device__ __forceinline__ {part}" for part in parts)
         return f"{text}\n{cuda_ending(of, self.ending)}"
 
@@ -217,6 +217,11 @@ class CudaGlue:
         ends = {"any": "held.v0 != 0", "min": "gd_ordered(held.v0) <= least", "max": "gd_ordered(held.v0) >= most"}
         head = "bool settled(const Message &held, long long least, long long most) {\n"
         return head + indented([f"return {ends.get(self.of.combine, 'false')};"]) + "}"
+
+    def _priority(self) -> str:
+        sign = "-" * (self.of.combine == "max")
+        priority = "0.0" if self.of.keeps is None else f"{sign}(double)a.state{self.of.keeps}[v]"
+        return f"double priority(index_t v, const Program &a) {{\n    return {priority};\n}}"
 
     def _push(self) -> str:
         return self._combining("void push(index_t v, const Message &sent, const Program &a)", "sent.v0")

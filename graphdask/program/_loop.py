@@ -34,6 +34,16 @@ def may_loop(program: Any, rows: list[Csr], env: Environment) -> bool:
     return asks and (program.definition.pushes or (env.backend.name == "cpu" and program.sums_values(env)))
 
 
+def memory_of_loop(program: Any, part: Part, env: Environment) -> int:
+    """Bytes at most of what such a loop needs besides the state."""
+    of, needed = program.definition, 0
+    if may_pull(of, part, env, program.directed):
+        needed += Pull.memory(of, part)
+    if of.free_order is not None:
+        needed += part.num_owned * part.vertex_map.dtype.itemsize + part.num_slots // 8
+    return needed
+
+
 @dataclass
 class Loop:
     """What the kernel is launched with."""
@@ -49,7 +59,7 @@ class Loop:
         """
         pack, begins = state.pack, state.unsent
         pack.set_counters(changed=0, sent=0, hubs=0)
-        if self.on_cpu:
+        if self.on_cpu and not state.ordered:
             steps = 0 if begins else 1 if state.done < PROGRAM.single_steps else steps
         if begins:
             pack.assign(listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere))
@@ -106,4 +116,5 @@ def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
     frontier, edges, ways = (state.loop if pull is None else pull).take(state)
     state.pulls = state.pull is not None and state.pull.goes_on(state)
     state.unsent = state.unsent or state.pulls
-    return Messages(none, none, {}, state.count > 0, frontier, edges, votes=votes, ways=ways)
+    goes_on = state.count > 0 or (state.ordered and pull is not None)  # far vertices may be left
+    return Messages(none, none, {}, goes_on, frontier, edges, votes=votes, ways=ways)

@@ -17,6 +17,7 @@ from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.program._beginning import hold_states
+from graphdask.program._buckets import use_buckets, waiting
 from graphdask.program._loop import go_on
 from graphdask.program.aggregates import write_values
 from graphdask.program.state import ProgramState
@@ -47,6 +48,8 @@ class ResumableProgram(Resumable):
         if not everyone:
             changed = env.xp.zeros(owned, np.uint8)
             changed[state.changed[: state.count]] = 1
+            if state.ordered:
+                changed |= waiting(state, env)
             columns["changed"] = changed
         aggregates = {f"{AGGREGATE}{name}": value for name, value in state.aggregates.items()}
         return columns, {"supersteps": state.done} | aggregates
@@ -60,9 +63,7 @@ class ResumableProgram(Resumable):
             array[:owned] = columns[f"state{i}"]
         state.everywhere, state.count = of.everyone, owned
         if not of.everyone:
-            changed = places_of(env.xp, columns["changed"] != 0)
-            state.count = len(changed)
-            state.changed[: state.count] = changed
+            state.list_changed(places_of(env.xp, columns["changed"] != 0))
         done = state.done = pack.superstep = numbers["supersteps"]
         aggregates = {each.name: numbers[f"{AGGREGATE}{each.name}"] for each in of.aggregates}
         state.aggregates = {
@@ -71,6 +72,7 @@ class ResumableProgram(Resumable):
         }
         write_values(of, pack, state.aggregates)
         hold_states(of, part, state, env)
+        use_buckets(self, part, state, env)
         state.resumed = True
         messages = self.first_messages(part, state, env)
         state.resumed = state.done == done

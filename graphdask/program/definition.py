@@ -12,7 +12,8 @@ import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
 from graphdask.kernels.program.program_pack import AGGREGATES, MESSAGES, STATES
-from graphdask.program._kept_field import kept_field
+from graphdask.program._free_order import FreeOrder, free_order
+from graphdask.program._kept_field import Kept, kept_field
 from graphdask.program.columns import Columns, Read, read_by
 from graphdask.program.fields import Place, Places, of_change, of_column, of_edge, of_message, of_start, of_vertex
 from graphdask.program.translate import Field, translate_record
@@ -107,6 +108,8 @@ class Definition:
     """The columns of the graph that functions read, with their numbers."""
     kept: int | None = None
     """The field of the state that keeps the least or greatest message, if it is seen that one does."""
+    free: FreeOrder | None = None
+    """What messages add to it, where the answer is seen not to depend on the order in which vertices send."""
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
@@ -160,6 +163,11 @@ class Definition:
         """The field of the state that is the least or greatest of what came; a message that is no less is dropped."""
         reads_time = self.send is not None and "run" in self.send.roles
         return self.kept if self.pushes and not (self.aggregates or self.counts or reads_time) else None
+
+    @property
+    def free_order(self) -> FreeOrder | None:
+        """What messages add to the field that keeps the least of them, where vertices may send in any order."""
+        return None if self.keeps is None else self.free
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -287,17 +295,21 @@ class Definition:
         apply = _function(
             "apply_of_caller", "apply", program.apply, [vertex, received], kinds, [columns.of_vertex, {}], old, True
         )
+        kept = None if isinstance(program.apply, Translated) else kept_field(program.apply, combine)
+        number = _number(state, message, kept)
+        free = None
+        if kept is not None and number is not None and kept.alone and not isinstance(program.send, Translated):
+            free = free_order(program.send, kept.field, combine)
         return cls(
             state, message, combine, send, apply, tuple(begins), tuple(aggregates), program.direction,
-            program.activity == "all", columns.numbers, _kept(state, message, combine, program.apply),
+            program.activity == "all", columns.numbers, number, free,
         )  # fmt: skip
 
 
-def _kept(state: tuple[StateField, ...], message: Mapping[str, str], combine: str, apply: Any) -> int | None:
+def _number(state: tuple[StateField, ...], message: Mapping[str, str], kept: Kept | None) -> int | None:
     """The number of the field that keeps the least or greatest of messages of its own type."""
-    name = None if isinstance(apply, Translated) else kept_field(apply, combine)
     kinds = [(field.name, field.kind) for field in state]
-    wanted = (name, next(iter(message.values())))
+    wanted = (None if kept is None else kept.field, next(iter(message.values())))
     return kinds.index(wanted) if len(message) == 1 and wanted in kinds and wanted[1] != "bool" else None
 
 

@@ -29,10 +29,10 @@ from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, hold_states, own_slots, take_over
+from graphdask.program._buckets import use_buckets
 from graphdask.program._columns_read import columns_of_vertices, columns_read, fields_of_edges, types_of_columns
 from graphdask.program._judged import Judged, is_judged
-from graphdask.program._loop import go_on, make_loop, may_loop
-from graphdask.program._pull import Pull, may_pull
+from graphdask.program._loop import go_on, make_loop, may_loop, memory_of_loop
 from graphdask.program._resuming import ResumableProgram
 from graphdask.program._team import go_on_together, go_together, memory_of_team, team_of
 from graphdask.program.aggregates import Known, clear_sums, summed_up, votes_of, words_of, write_values
@@ -126,9 +126,7 @@ class VertexProgram(ResumableProgram, Primitive[ProgramState]):
         if self.sums_values(env):
             csr = self.rows_of(part, False)[0]
             needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
-        if self._loops(part, env) and may_pull(self.definition, part, env, self.directed):
-            needed += Pull.memory(self.definition, part)
-        return needed
+        return needed + (memory_of_loop(self, part, env) if self._loops(part, env) else 0)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         more = memory_of_team(self, part, env)
@@ -170,8 +168,8 @@ class VertexProgram(ResumableProgram, Primitive[ProgramState]):
             if state.lists_all:
                 state.changed[:] = env.xp.arange(owned, dtype=state.changed.dtype)
         else:
-            mine, _ = own_slots(part, env, self.active)
-            state.changed[: len(mine)], state.count = mine, len(mine)
+            state.list_changed(own_slots(part, env, self.active)[0])
+        use_buckets(self, part, state, env)
         if memory is not None:
             return state, go_together(self, part, state, memory, env)
         return state, self.first_messages(part, state, env)
@@ -447,4 +445,4 @@ class VertexProgram(ResumableProgram, Primitive[ProgramState]):
         own = [array[: part.num_owned] for array in state.fields]
         named = zip(self.definition.state, own, strict=True)
         found = {each.name: array.view(np.bool_) if each.kind == "bool" else array for each, array in named}
-        return found | {"iterations": state.done, "aggregates": state.aggregates}
+        return found | {"iterations": state.done, "aggregates": state.aggregates, "ordered": state.ordered}

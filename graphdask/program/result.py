@@ -8,6 +8,9 @@ from graphdask.graph.graph import Graph
 from graphdask.results.result import Kept, Result
 from graphdask.results.stats import Stats
 
+BEST_FIRST = "best states first, because states grow along edges and the answer is the same in any order"
+"""What statistics say of the order in which vertices sent, where that was chosen."""
+
 
 class ProgramResult(Result):
     """What `gd.run` returns: an attribute for each field of the state.
@@ -15,7 +18,8 @@ class ProgramResult(Result):
     Attributes
     ----------
     iterations : int
-        The number of supersteps.
+        The number of supersteps. Where the best states were sent first, as `stats` then says, that many steps were
+        taken, which depends on the number of partitions; `max_supersteps=` or `until=` keep the order of supersteps.
     aggregates : dict of str to number
         Of the last superstep.
     """
@@ -23,6 +27,8 @@ class ProgramResult(Result):
     def __init__(self, graph: Graph, primitive: Any, parts: Kept, built: Any, stats: Stats):
         super().__init__(graph, primitive, parts, built, stats)
         stats.chosen = primitive.definition.chosen
+        if parts.summary[0].values.get("ordered"):
+            stats.chosen["order"] = BEST_FIRST
         if primitive.why_called is not None:
             stats.chosen["until"] = f"called by Python after every superstep, because {primitive.why_called}"
 

@@ -71,6 +71,8 @@ class ProgramState:
     """How many supersteps are launched without the host, where they can be."""
     judged: Judged | None = None
     """How a GPU asks `until`, where it does and all vertices send."""
+    ordered: bool = False
+    """Whether the best states are sent first."""
     launched: int = 1
     """Supersteps since other ranks, or the host, learned of one."""
     changes: int = 0
@@ -79,6 +81,11 @@ class ProgramState:
     """Of a program whose supersteps go over the rows of one direction each, by turns: those rows."""
     sums_of_turns: list[Sums] = field(default_factory=list)
     """How values are added up in each of these; empty if vertices go over their edges."""
+
+    def list_changed(self, vertices: Array) -> None:
+        """Let these own vertices be those whose state changed, and that send."""
+        self.count = len(vertices)
+        self.changed[: self.count] = vertices
 
     @property
     def senders(self) -> Array | None:

@@ -63,7 +63,8 @@ def differing(
     mine = min((violation for violation in violations if violation is not None), default=None)
     if first_of_all(context, mine):
         return mine
-    for name in ("iterations", "aggregates"):
+    ordered = result.values.get("ordered") or found.values.get("ordered")
+    for name in ("aggregates",) if ordered else ("iterations", "aggregates"):
         said, there = (_braced(one.values[name]) for one in (result, found))
         if said != there:
             return Violation(-1, -1, f"{name}: the result says {said}, and it is {there} when it is run again")

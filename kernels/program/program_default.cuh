@@ -22,6 +22,7 @@ __device__ __forceinline__ Message merge(const Message &held, const Message &sen
     return Message{sent.v0 < held.v0 ? sent.v0 : held.v0};
 }
 __device__ __forceinline__ bool settled(const Message &held, long long least, long long most) { return held.v0 <= least; }
+__device__ __forceinline__ double priority(index_t v, const Program &a) { return (double)a.state0[v]; }
 __device__ __forceinline__ Message got(index_t v, const Program &a) { return Message{a.message0[v]}; }
 __device__ __forceinline__ void put(index_t v, const Message &held, const Program &a) { a.message0[v] = held.v0; }
 __device__ __forceinline__ bool improves(index_t v, const Message &sent, const Program &a, bool &first) {

@@ -15,6 +15,7 @@
 #include "program/program_pushing.cuh"
 #include "program/program_values.cuh"
 #include "program/program_edges.cuh"
+#include "program/program_buckets.cuh"
 #include "program/program_sending.cuh"
 
 // At most `steps` supersteps; it ends before vertices send that have `dense` edges. It begins with `first` vertices that
@@ -35,6 +36,8 @@ program_loop(long long n, long long first, long long steps, Program given) {
     gd_count pushes = 0;
     a.failure = a.failure_to_send;
     const auto barrier = [&] { gd_grid_barrier(&progress->arrived); };
+    gd_count counted = 0;  // edges of this launch that are those of an earlier bucket
+    if (a.waits && count == 0) count = gd_next_bucket(0, a, barrier);
     for (;;) {
         if (sends) gd_send(count, a, &found, barrier);  // the only call: the compiler puts all of it here
         pushes += sends;
@@ -70,6 +73,11 @@ program_loop(long long n, long long first, long long steps, Program given) {
         count = (long long)*(volatile gd_count *)&a.counters->changed;
         done++;
         if (reports) *(volatile gd_count *)&a.counters->marked = 0;
+        if (a.waits && count == 0) {
+            const gd_count sent = *(volatile gd_count *)&a.counters->sent;
+            count = gd_next_bucket(sent - counted, a, barrier);
+            counted = sent;
+        }
         if (count == 0 || (a.dense && (long long)*(volatile gd_count *)&progress->edges >= a.dense)) break;
 #if GD_AGGREGATES || GD_UNTIL
         if (blockIdx.x == 0) {
@@ -81,6 +89,7 @@ program_loop(long long n, long long first, long long steps, Program given) {
         a.superstep = begun + done;
     }
     if (!reports) return;
+    if (a.waits) a.bucket[BUCKET_EDGES] += (double)(*(volatile gd_count *)&a.counters->sent - counted);
     progress->steps = (gd_count)done;
     progress->pushes = pushes;
     a.counters->changed = (gd_count)max(count, 0LL);

@@ -7,9 +7,9 @@ STATES, MESSAGES, AGGREGATES = 8, 4, 4
 BINS = 70
 """Words of an exact sum (exact.py)."""
 
-COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
-"""Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
-rows of very many edges that were deferred."""
+COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs", "far")
+"""Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed,
+rows of very many edges that were deferred, and vertices listed as `far`."""
 PROGRESS = Counters("ProgramProgress", "arrived", "stops", "steps", "visited", "failed", "failure", "edges",
                     "pushes", "pulls", "goes")  # fmt: skip
 """Of supersteps without the host: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
@@ -22,6 +22,11 @@ SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = KINDS = Numbers(
 """Kinds of aggregates, for program_between: a sum of floats, a count, whether there is any, and extremes."""
 KIND_BITS = 4
 """Of each of them in a word."""
+BUCKET_LIMIT, BUCKET_WIDTH, BUCKET_EDGES = BUCKET = Numbers(
+    "BucketWord", "BUCKET_LIMIT", "BUCKET_WIDTH", "BUCKET_EDGES"
+)
+"""Words of a bucket: the last priority in it; its width, as a part of the distance from the best to the worst of the
+vertices that were far; and the edges along which its vertices have sent, -1 before the first bucket."""
 ALL, MARKED, CHANGED = 0, 1, 2
 """Of a list the length is that of the launch, or the count `marked` or `changed` if that is less."""
 
@@ -95,6 +100,10 @@ class Program(Vertices):
     other_ends = "const long long *", "the same of the edges of the other direction, where it sends along them too"
     hubs = "index_t *", "rows of very many edges"
     sums = "long long *", "per aggregate BINS words: what this rank adds to it"
+    waits = "unsigned *", "a bit for each own vertex that is beyond the bucket; nothing where all that changed send"
+    far = "index_t *", "these vertices, and some that were; only in the twin"
+    bounds = "long long *", "the best and the worst priority of these vertices, as integers in the same order"
+    bucket = "double *", "words of BUCKET: which vertices send, where the best go first"
     counters = COUNTS, "lengths of the lists, and edges"
     progress = PROGRESS, "of supersteps without the host"
     failure_to_send = "int *", "the first failure of `send`, where a launch sends and computes states"

@@ -16,6 +16,7 @@
 #include "program/program_known.cuh"
 #include "program/program_values.cuh"
 #include "program/program_edges.cuh"
+#include "program/program_buckets.cuh"
 
 #define GD_LANES 8    // of a chunk
 #define GD_PER_WARP 4  // chunks of a warp
@@ -35,6 +36,7 @@ struct Came {
 // aggregates begin anew.
 extern "C" __global__ void program_place(long long n, long long marked, Program a) {
     if (blockIdx.x == 0) gd_clear_sums(a);
+    if (a.waits && blockIdx.x == 0 && threadIdx.x == 0) a.bucket[BUCKET_EDGES] += (double)a.indptr[a.owned];
     Extent extent;
     GD_FOR(i, n) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
@@ -144,7 +146,7 @@ __device__ __forceinline__ long long gd_renew(bool there, index_t v, const Came 
     if (there && came.count) {
         put(v, came.held, a);
         if (a.counts_messages) a.received[v] = came.count;
-        changed = apply(v, a, sums);
+        changed = apply(v, a, sums) && (!a.waits || gd_near(v, a));
         put(v, nothing(), a);
         if (a.counts_messages) a.received[v] = 0;
     }

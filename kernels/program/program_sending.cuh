@@ -2,7 +2,8 @@
 // All blocks run at the same time and meet between them.
 #pragma once
 
-// Compute the states of the vertices that got a message, list those that changed, and empty the places of messages; return
+// Compute the states of the vertices that got a message, list those that changed and are near, and empty the places of
+// messages; return
 // the edges of the changed ones that this thread has, where `counts_edges`. Aggregates are added to `sums`.
 __device__ __forceinline__ long long gd_renew_marked(const Program &a, bool counts_edges, long long *sums = nullptr) {
     const Message none = nothing();
@@ -10,7 +11,7 @@ __device__ __forceinline__ long long gd_renew_marked(const Program &a, bool coun
     long long edges = 0;
     GD_FOR(i, marked) {
         const index_t v = a.marked[i];
-        if (apply(v, a, sums)) {
+        if (apply(v, a, sums) && (!a.waits || gd_near(v, a))) {
             a.changed[gd_reserve(&a.counters->changed)] = v;
             if (counts_edges) edges += a.indptr[v + 1] - a.indptr[v];
         }

@@ -16,6 +16,8 @@
 #include "program/program_known.cuh"
 #include "program/program_pushing.cuh"
 #include "program/program_values.cuh"
+#include "program/program_edges.cuh"
+#include "program/program_buckets.cuh"
 #include "program/program_sending.cuh"
 #include "common/team.cuh"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from emulated import emulated, stand_in
 import graphdask as gd
 from graphdask import execute
 from graphdask.algorithms.tuning import COMMUNITIES, CORES, STRONG
+from graphdask.program.tuning import PROGRAM
 
 
 class Broken(Exception):
@@ -192,6 +194,23 @@ def test_one_rank_goes_on_where_several_stopped_and_the_other_way_round(
     r = function(G.partition(resumed), checkpoint=tmp_path, every=1000)
     assert r.stats.checkpoints["resumed"] == 3
     same(r, function(G.partition(1)))
+
+
+@pytest.mark.parametrize("resumed", [1, 3])
+def test_a_program_in_whose_run_the_best_states_go_first_sends_the_others_later(resumed, tmp_path, break_down, tuned):
+    tuned(PROGRAM, ordered_edges={"cpu": 1, "cuda": 1 << 62}, launch_steps=1)
+    shortest = gd.Program(
+        state={"x": (float, math.inf)},
+        message=(float, "min"),
+        send=lambda e: e.source.x + e.weight,
+        apply=lambda v, m: m < v.x and {"x": m},
+    )
+    function, G = program(shortest, active=3, init={"x": {3: 0.0}}), random(False, "float")
+    break_down(function, G.partition(1, device="cpu"), tmp_path, 4, 1)
+    r = function(G.partition(resumed, device="cpu"), checkpoint=tmp_path, every=1000)
+    assert r.stats.checkpoints["resumed"] == 4
+    assert ("order" in r.stats.chosen) == (resumed == 1)
+    same(r, function(G.partition(2, device="cpu")))
 
 
 @pytest.mark.slow

@@ -43,6 +43,8 @@ SEEN = [
     (lambda v, m: {"x": m} if m > v.x else False, "max"),
     (with_if, "min"),
     (first_of_others, "min"),
+    (lambda v, m: {"x": min(v.x, m)}, "min"),
+    (lambda v, m: {"x": max(m, v.x)}, "max"),
 ]
 NOT_SEEN = [
     (lambda v, m: m < v.x and {"x": m}, "max"),
@@ -52,7 +54,10 @@ NOT_SEEN = [
     (lambda v, m: m < v.x and {"other": m}, "min"),
     (lambda v, m: v.x < m and {"x": m}, "min"),
     (lambda v, m: m < v.x and {"x": m}, "sum"),
-    (lambda v, m: {"x": min(v.x, m)}, "min"),
+    (lambda v, m: {"x": max(v.x, m)}, "min"),
+    (lambda v, m: {"x": min(v.other, m)}, "min"),
+    (lambda v, m: {"x": min(v.x, m), "other": m}, "min"),
+    (lambda v, m: {"x": min(v.x, m + 1)}, "min"),
     (raised, "min"),
     (at_a_price, "min"),
 ]
