@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,21 +40,8 @@ def mixed(x: int) -> int:
     return x ^ (x >> 31)
 
 
-def in_rounds(env: Environment, numbers: Array, key: int, rounds: int, active: Array) -> Iterator[tuple[int, Array]]:
-    """Each round in which vertices of any rank are active, with the own ones. Every rank calls it."""
-    xp, places = env.xp, places_of(env.xp, active)
-    turn = round_of_each(numbers[places], key, rounds).astype(np.uint8)
-    order = xp.argsort(turn, kind="stable")
-    places, turn = places[order], turn[order]
-    cuts = env.backend.to_host(xp.searchsorted(turn, xp.arange(rounds + 1).astype(np.uint8))).tolist()
-    counts = add_up(env, [b - a for a, b in pairwise(cuts)])
-    for k, count in enumerate(counts):
-        if count:
-            yield k, places[cuts[k] : cuts[k + 1]]
-
-
 def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
-    """A round, 0 to `rounds` - 1, for each number, by its hash with a key."""
+    """A round, 0 to `rounds` - 1, for each number, by its hash with a key; as kernels/communities/communities.py."""
     x = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(mixed(key & MASK))
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -132,9 +118,29 @@ class Mover:
         links.add(pack.change, sums)
         label[rows] = labels[pack.label[rows]]
 
+    def _rounds(self, key: int, rounds: int, active: Array) -> Iterator[Array]:
+        """The own vertices of each round in which vertices of any rank are active. Every rank calls it."""
+        env, numbers, n = self.env, self.level.numbers, len(self.level.numbers)
+        if env.backend.name == "cpu":
+            places = np.flatnonzero(active)
+            turn = round_of_each(numbers[places], key, rounds).astype(np.uint8)
+            places = places[np.argsort(turn, kind="stable")]
+            own = np.bincount(turn, minlength=rounds).tolist()
+        else:
+            turn, found = env.xp.empty(n, np.uint8), env.xp.zeros(rounds, np.uint64)
+            by_key = np.uint64(mixed(key & MASK)), rounds, active.view(np.uint8), numbers
+            self.kernels.communities_turns(n, *by_key, turn, found)
+            places = env.xp.argsort(turn, kind="stable")  # behind those of the rounds stand those that are not active
+            own = env.backend.to_host(found).tolist()
+        end = 0
+        for count, of_all in zip(own, add_up(env, own), strict=True):
+            begin, end = end, end + count
+            if of_all:
+                yield places[begin:end]
+
     def sweep(self, label: Array, sums: Array, active: Array, key: int, rounds: int) -> None:
         """Do a round for each value of a hash with a key, of the active own vertices. Every rank calls it."""
-        for _, rows in in_rounds(self.env, self.level.numbers, key, rounds, active):
+        for rows in self._rounds(key, rounds, active):
             self.round(rows, label, sums)
             self._follow(label)
 
@@ -147,7 +153,7 @@ class Mover:
         env, level, xp, owned = self.env, self.level, self.env.xp, len(self.level.numbers)
         label, sums = level.over_slots(level.numbers), level.degree.copy()
         size = xp.ones(owned, np.int64)
-        for _, rows in in_rounds(env, level.numbers, key, rounds, xp.ones(owned, bool)):
+        for rows in self._rounds(key, rounds, xp.ones(owned, bool)):
             rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
             leaving = xp.zeros(owned, np.uint8)
             leaving[rows] = 1

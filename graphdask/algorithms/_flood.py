@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.algorithms.bfs import team_kernel
 from graphdask.algorithms.tuning import COMPONENTS
+from graphdask.device.arrays import minus_ones
 from graphdask.device.backend import Array
 from graphdask.engine.frontier import LevelState
 from graphdask.engine.loop import Environment
@@ -98,7 +99,7 @@ def flood(part: Part, env: Environment) -> Array | None:
     rows = np.zeros((at.ROWS, len(COUNTS)), np.int64)
     rows[at.VOTES : at.COUNTED, at.LEAST] = -1
     sources = slot[part.rank :][: int(degree.argmax() == part.rank)].astype(part.vertex_map.dtype)
-    depth, parent = (env.xp.full(length, -1, sources.dtype) for length in (part.num_owned, part.num_slots + 1))
+    depth, parent = (minus_ones(env.xp, length, sources.dtype) for length in (part.num_owned, part.num_slots + 1))
     search = Search(depth=depth, parent=parent)
     state = LevelState.before(part, env, "components", search, sources, "auto", counters=rows)
     team = Flood(memory, part, env, state, int(memory.announced[:, 2].sum()))

@@ -27,6 +27,7 @@ from graphdask.algorithms._bfs_state import BfsState
 from graphdask.algorithms._sources import given_sources, given_targets
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.ahead import Family, family
+from graphdask.device.arrays import minus_ones
 from graphdask.device.backend import Array
 from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.level_search import LevelSearch
@@ -87,7 +88,7 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
 
     def before(self, part: Part, env: Environment, sources: Array, peers: Peers | None, together: bool) -> BfsState:
         dtype, kept = part.vertex_map.dtype, part.num_owned if together else part.num_slots
-        search = Search(depth=env.xp.full(kept, -1, dtype), parent=env.xp.full(part.num_slots, -1, dtype))
+        search = Search(depth=minus_ones(env.xp, kept, dtype), parent=minus_ones(env.xp, part.num_slots, dtype))
         levels = self.levels(part, env, search, sources, peers)
         return BfsState(**levels, search=search, kernels=env.kernels("bfs", index_t=dtype))
 

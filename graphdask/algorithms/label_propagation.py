@@ -24,6 +24,7 @@ from graphdask import execute
 from graphdask.algorithms.summaries import classes
 from graphdask.algorithms.tuning import LABELS
 from graphdask.device.ahead import Family, family
+from graphdask.device.arrays import minus_ones
 from graphdask.device.backend import BLOCK, Array
 from graphdask.device.counting import count_set
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
@@ -156,7 +157,7 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
             moved=xp.ones(part.num_slots, np.uint8), due=xp.ones(owned, np.uint8),
             hubs=xp.empty(max(map(most_deferred, part.directions)), dtype), middle_rows=middle, long_rows=long,
             start=start, chunks=chunks, best_label=xp.empty(pieces, dtype), best_count=xp.empty(pieces, np.uint32),
-            keys=xp.full(table, -1, dtype), counts=xp.zeros(table, np.uint32),
+            keys=minus_ones(xp, table, dtype), counts=xp.zeros(table, np.uint32),
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         state = LabelsState(pack, label[:owned].copy(), batches, len(several), part.num_slots, iterations)

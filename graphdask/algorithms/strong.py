@@ -57,6 +57,7 @@ from graphdask.algorithms.components import ComponentsResult, ConnectedComponent
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.algorithms.tuning import STRONG
 from graphdask.device.ahead import Family, family
+from graphdask.device.arrays import minus_ones
 from graphdask.device.backend import Array
 from graphdask.engine.advance import advance
 from graphdask.engine.buffers import MAXIMAL, Allocation, most_deferred
@@ -145,7 +146,7 @@ class StrongComponents(ResumableComponents, Primitive[StrongState]):
         rows = xp.arange(owned, dtype=dtype)
         most_ghosts, hubs = self._most_ghosts(part, env.allocation), xp.empty(most_deferred(*part.directions), dtype)
         pack = Colours(
-            ids=ids, owned=owned, colour=ids.copy(), count=xp.zeros(slots, dtype), label=xp.full(owned, -1, dtype),
+            ids=ids, owned=owned, colour=ids.copy(), count=xp.zeros(slots, dtype), label=minus_ones(xp, owned, dtype),
             queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=hubs,
             counters=xp.zeros(len(COUNTS), np.int64), stamp=xp.zeros(slots, np.int32),
         )  # fmt: skip

@@ -99,3 +99,13 @@ def brought(backend: Backend, array: Array) -> Array:
     if backend.name == "cpu":
         return on_host(array)
     return backend.xp.asarray(array) if on_gpu(array) else sent(backend, array)
+
+
+def minus_ones(xp: Any, length: int, dtype: Any) -> Array:
+    """Return an array of -1, whose dtype is a signed integer. On a GPU bytes are set, so that CuPy compiles nothing."""
+    made = xp.empty(length, dtype)
+    if xp is np:
+        made.fill(-1)
+    elif length:
+        made.data.memset_async(0xFF, made.nbytes)
+    return made

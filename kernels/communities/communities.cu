@@ -4,6 +4,7 @@
 // community stands in a table depends on who comes first; sums of integers, and which one is picked, do not. Twins:
 // communities.py.
 #include "common/common.cuh"
+#include "common/hash.cuh"
 #include "communities/communities_pack.py"
 
 #define ALL_LANES 0xffffffffu
@@ -200,6 +201,26 @@ __device__ __forceinline__ void defer(const Moves &a, long long i, long long len
     place = __shfl_sync(ALL_LANES, place, 0);
     first = __shfl_sync(ALL_LANES, first, 0);
     for (long long c = lane; c < chunks; c += 32) a.chunks[first + c] = place;
+}
+
+extern "C" __global__ void communities_turns(long long n, unsigned long long key, long long rounds,
+                                             const unsigned char *active, const long long *numbers,
+                                             unsigned char *turn, unsigned long long *counts) {
+    __shared__ unsigned long long found[256];
+    for (int k = threadIdx.x; k < rounds; k += blockDim.x) found[k] = 0;
+    __syncthreads();
+    GD_FOR(i, n) {
+        unsigned long long its = rounds;
+        if (active[i]) {
+            its = (gd_mix((unsigned long long)numbers[i] * GD_GOLDEN + key) >> 32) * rounds >> 32;
+            atomicAdd(found + its, 1ULL);
+        }
+        turn[i] = (unsigned char)its;
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < rounds; k += blockDim.x) {
+        if (found[k]) atomicAdd(counts + k, found[k]);
+    }
 }
 
 extern "C" __global__ void communities_choose(long long n, double scale, Moves a) {

@@ -8,11 +8,25 @@ community, and -1 where none was met; `keys` lists those that were met.
 
 import numpy as np
 
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.hash import GOLDEN
+from graphdask.kernels.common.twin import by_python, twin
 from graphdask.kernels.communities.communities_pack import Moves
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NONE = np.iinfo(np.int64).max
+_27, _30, _31, _32 = (np.uint64(bits) for bits in (27, 30, 31, 32))
+
+
+@by_python
+def communities_turns(n, key, rounds, active, numbers, turn, counts):
+    """Find a round, 0 to `rounds` - 1 of at most 256, for each active vertex by the hash of its number with a key, and
+    `rounds` for the others; add how many there are of each round to uint64 `counts`."""
+    x = numbers[:n].astype(np.uint64) * GOLDEN + key
+    x = (x ^ (x >> _30)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> _27)) * np.uint64(0x94D049BB133111EB)
+    its = (((x ^ (x >> _31)) >> _32) * np.uint64(rounds)) >> _32
+    turn[:n] = np.where(active[:n], its, np.uint64(rounds))
+    counts[:rounds] += np.bincount(turn[:n], minlength=rounds + 1)[:rounds].astype(np.uint64)
 
 
 @twin

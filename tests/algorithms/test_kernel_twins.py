@@ -285,6 +285,25 @@ def test_edges_that_are_no_self_loops_are_listed(backend, dtype, count, rng):
     assert sorted(others[: int(found[0])].tolist()) == [i for i in range(count) if src[i] != dst[i]]
 
 
+@pytest.mark.parametrize(("count", "rounds"), [(0, 8), (1, 8), (5000, 8), (5000, 200)])
+def test_active_vertices_have_rounds_by_the_hash_of_their_numbers(backend, count, rounds, rng):
+    numbers, active = rng.permutation(2**40 + np.arange(count)), (rng.random(count) < 0.4).astype(np.uint8)
+    turn, counts, key = (
+        np.full(count, 255, np.uint8),
+        np.ones(rounds, np.uint64),
+        int(rng.integers(0, 2**64, dtype=np.uint64)),
+    )
+    given = np.uint64(key), rounds, active, numbers, turn, counts
+    Launch(backend, "communities", np.int32)(count, *given, names=("communities_turns",))
+    low = (1 << 64) - 1
+    for place, number in enumerate(numbers.tolist()):
+        x = (number * 0x9E3779B97F4A7C15 + key) & low
+        x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & low
+        x = ((x ^ x >> 27) * 0x94D049BB133111EB) & low
+        assert turn[place] == (((x ^ x >> 31) >> 32) * rounds >> 32 if active[place] else rounds)
+    assert counts.tolist() == [1 + (turn == k).sum() for k in range(rounds)]
+
+
 @pytest.mark.parametrize("count", [0, 1, 3000])
 def test_numbers_ascend_from_the_first_one(backend, dtype, count):
     numbers = np.full(count + 1, POISON, dtype)

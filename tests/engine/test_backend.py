@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from graphdask.device import host_memory
+from graphdask.device.arrays import minus_ones
 from graphdask.device.backend import CudaBackend, CudaKernels, get_backend
 from graphdask.device.launch import packed_arguments
 from graphdask.errors import KernelError
@@ -232,3 +233,10 @@ def test_the_cpu_takes_what_a_launch_says(rng):
     kernels = get_backend("cpu").kernels("pagerank")
     kernels.pagerank_scatter(3, reported, place, x, threads=1024, per_processor=1, shared=1 << 16)
     assert x[place].tolist() == reported.tolist()
+
+
+@pytest.mark.parametrize("length", [0, 1, 1000])
+def test_arrays_of_minus_one_have_a_signed_type(backend, dtype, length):
+    made = minus_ones(backend.xp, length, dtype)
+    assert made.dtype == dtype
+    assert backend.to_host(made).tolist() == [-1] * length

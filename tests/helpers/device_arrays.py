@@ -126,6 +126,9 @@ class Memory:
     def ptr(self) -> int:
         return self.array.__array_interface__["data"][0]
 
+    def memset_async(self, value: int, nbytes: int) -> None:
+        self.array.reshape(-1).view(np.uint8)[:nbytes] = value
+
     def copy_from_device_async(self, source: Memory, nbytes: int, _: Any) -> None:
         self.array.reshape(-1).view(np.uint8)[:nbytes] = source.array.reshape(-1).view(np.uint8)[:nbytes]
 
