@@ -196,6 +196,7 @@ def test_arrays_of_libraries_that_may_be_missing(world, package):
     check(world, {package: make}, flat=("polars",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_arrays_of_a_device(world, device, monkeypatch):
     if device == "emulated":

@@ -13,6 +13,7 @@ from graphdask.bench.program_peers import PEERS
 from graphdask.errors import VerificationError
 
 
+@pytest.mark.slow
 def test_each_case_has_both_sides_with_the_same_answer():
     rows = program.run(7, iterations=4, repeats=1, peers=False)
     sides = [(case, side) for case in program.CASES[:-1] for side in ("algorithm", "program")]
@@ -22,6 +23,7 @@ def test_each_case_has_both_sides_with_the_same_answer():
         assert ("over_algorithm" in row) == (row["side"] == "program" and row["case"] != "katz")
 
 
+@pytest.mark.slow
 def test_peers_have_the_same_answers_or_say_why_there_are_none():
     rows = program.run(6, iterations=4, repeats=1)
     names = [peer.name for peer in PEERS]

@@ -103,6 +103,7 @@ def test_a_call_of_milliseconds_is_measured_until_its_median_is_known():
     assert len(calls) - once > once
 
 
+@pytest.mark.slow
 def test_a_directed_graph_of_a_file_is_measured_without_what_is_not_defined_there(tmp_path):
     import dask
 

@@ -56,6 +56,7 @@ def crossed(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_columns_delimiter_and_comment(call, crossed, tmp_path):
     info = found(call("info", crossed, *CROSSED))
     assert (info["edges"], info["vertices"], info["weighted"]) == (2, 3, True)

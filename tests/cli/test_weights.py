@@ -112,6 +112,7 @@ def test_info_names_the_weights_and_who_uses_them(call, weighted):
     assert answer(call("info", weighted, "--json"))["weights_read"] == "used"
 
 
+@pytest.mark.slow
 def test_profile_and_samplers_take_them_by_the_same_rule(call, weighted):
     assert answer(call("profile", "sssp", weighted, "--source", 1, "--json"))["weights"] == "used"
     assert answer(call("sample", "walk", weighted, "--bias", "weight", "--json"))["weights"] == "used"

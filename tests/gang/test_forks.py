@@ -43,6 +43,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system has no forks")
 def test_a_fork_of_a_process_with_an_open_client_says_why_it_does_not_work(tmp_path):
     script = tmp_path / "script.py"

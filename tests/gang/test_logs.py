@@ -76,6 +76,7 @@ def test_what_is_done_of_a_goal_is_said(lines, tuned):
     assert any(re.search(r", [0-4] of 4 sources, for 0 s$", line) for line in lines())
 
 
+@pytest.mark.slow
 def test_nothing_is_written_without_configuration():
     code = "import graphdask as gd; gd.bfs(gd.from_edges([0, 1], [1, 2]), 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)

@@ -70,6 +70,7 @@ def pulled(device, found, seeds, fanouts, together, replace, method, numbers=Non
     return [backend.to_host(column) for column in out]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [1, 2, 8, 32])
 @pytest.mark.parametrize("device", DEVICES)
 def test_kernels_draw_what_goes_hop_by_hop(device, together):

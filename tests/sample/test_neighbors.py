@@ -338,6 +338,7 @@ def test_weights_that_are_no_biases_are_named_by_the_ids_of_the_caller(placement
             call()
 
 
+@pytest.mark.slow
 def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(free_memory):
     graph = gd.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [5.0, 1.0, 1.0, 1.0]).partition(1, device="cpu")
     calls = {

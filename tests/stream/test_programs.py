@@ -67,6 +67,7 @@ def test_a_graph_on_disk_gives_what_one_in_memory_gives(stored, name):
         same(gd.run(gd.stream.open(S.store.path, "1MiB").partition(parts), program, **arguments).verify(), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [None, 3])
 def test_through_a_device_too(streamed, parts):
     for name, shape in zip(FEW, ("dense random, directed", "star inward", "scale-free"), strict=True):
