@@ -1,5 +1,5 @@
 """Buckets of the vertices of a program whose states do not depend on the order in which vertices send: the best states
-are sent first (kernels/program/program_loop.py).
+are sent first (kernels/program/program_buckets.py).
 
 Source: Dong, Gu, Sun, Zhang: Efficient stepping algorithms and implementations for parallel shortest paths, SPAA 2021.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.engine.loop import Environment
-from graphdask.kernels.program.program_pack import BUCKET, BUCKET_EDGES, BUCKET_LIMIT
+from graphdask.kernels.program.program_pack import BUCKET, BUCKET_EDGES, BUCKET_LIMIT, BUCKET_SIGN
 from graphdask.partition.part import Part
 from graphdask.program._free_order import extent_of
 from graphdask.program.tuning import PROGRAM
@@ -30,6 +30,7 @@ def use_buckets(program: Any, part: Part, state: Any, env: Environment) -> None:
     listed = xp.arange(owned, dtype=state.changed.dtype) if state.everywhere else state.changed[: state.count]
     bucket, bounds = np.zeros(len(BUCKET)), np.zeros(2, np.int64)
     bucket[BUCKET_LIMIT], bucket[BUCKET_EDGES] = -math.inf, -1.0
+    bucket[BUCKET_SIGN] = 1.0 if program.definition.combine == "min" else -1.0
     pack.assign(waits=xp.zeros_like(pack.marks), bucket=env.backend.from_host(bucket))
     kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
     kernels.codec_set_bits(len(listed), listed, pack.waits, part.num_slots)

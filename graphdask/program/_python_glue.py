@@ -48,7 +48,6 @@ class PythonGlue:
         made.append(f"KEEPS = {of.keeps is not None}")
         if of.pushes:
             parts += [self._push(), self._take(), self._bound(), self._settled(), self._lowers(), self._spared()]
-            parts.append(self._priority())
         functions = [f"@inlined\n{part}" for part in parts]
         if of.pushes or of.sums_values:
             functions.append(python_ending(of, self.ending))
@@ -236,11 +235,6 @@ class PythonGlue:
         if self.of.keeps is not None:
             free = f"{self._kept()} if np.int64(v) < a.owned else got(v, a)"
         return f"def free(v, a: Program):\n    return {free}\n"
-
-    def _priority(self) -> str:
-        sign = "-" * (self.of.combine == "max")
-        priority = "0.0" if self.of.keeps is None else f"{sign}np.float64(a.state{self.of.keeps}[v])"
-        return f"def priority(v, a: Program):\n    return {priority}\n"
 
     def _lowers(self) -> str:
         sign = "<" if self.of.combine == "min" else ">"

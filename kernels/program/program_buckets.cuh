@@ -1,5 +1,5 @@
-// Buckets of vertices where the states that a run ends with do not depend on the order in which vertices send: see
-// program_loop.py, whose far vertices stand in a list. Here they are those with a bit in `waits`.
+// Buckets of vertices where the states that a run ends with do not depend on the order in which vertices send: see the twin
+// program_buckets.py, whose far vertices stand in a list. Here they are those with a bit in `waits`.
 #pragma once
 
 #define GD_NARROWEST 0x1p-12  // as NARROWEST and WIDER there
@@ -37,12 +37,19 @@ __device__ __forceinline__ long long gd_next_bucket(gd_count sent, const Program
     barrier();
     Extent extent;
     GD_FOR(w, words) {
-        for (unsigned bits = *(volatile unsigned *)(a.waits + w); bits; bits &= bits - 1) {
+        const unsigned word = *(volatile unsigned *)(a.waits + w);
+        unsigned rest = word;
+        for (unsigned bits = word; bits; bits &= bits - 1) {
             const index_t v = (index_t)(w * 32 + __ffs(bits) - 1);
+            if (a.indptr[v + 1] == a.indptr[v]) {  // it sends nothing
+                rest &= ~(bits & (0u - bits));
+                continue;
+            }
             const double key = priority(v, a);
             extent.low = min(extent.low, gd_ordered(key));
             if (key < gd_infinity()) extent.high = max(extent.high, gd_ordered(key));
         }
+        if (rest != word) a.waits[w] = rest;
     }
     if (extent.low < 0x7fffffffffffffffLL) extent.high = max(extent.high, extent.low);
     extent.close(a.bounds);
@@ -59,10 +66,8 @@ __device__ __forceinline__ long long gd_next_bucket(gd_count sent, const Program
             const index_t v = (index_t)(w * 32 + __ffs(bits) - 1);
             if (!(priority(v, a) <= limit)) continue;
             rest &= ~(bits & (0u - bits));
-            const long long own = a.indptr[v + 1] - a.indptr[v];
-            if (own == 0) continue;
             a.changed[gd_reserve(&a.counters->changed)] = v;
-            edges_next += own;
+            edges_next += a.indptr[v + 1] - a.indptr[v];
         }
         a.waits[w] = rest;
     }

@@ -56,12 +56,6 @@ messages of a vertex is that field, and of a ghost what was sent last."""
 
 
 @twin
-def priority(v, a: Program):
-    """Return the field that keeps the least of all messages as a float; the least is to be sent first."""
-    return np.float64(a.state0[v])
-
-
-@twin
 def free(v, a: Program):
     """Return what stands in the place of a vertex that has no message yet."""
     return nothing()

@@ -8,12 +8,9 @@ instead: it keeps its messages in registers, and stops when no other message cha
 are sent after the least of all. Ways to combine that are pushed come to the same bits in any order.
 
 Where the states that a run ends with do not depend on the order in which vertices send (`waits` is there), the best of
-those that changed send first: they are near, in the bucket; the others are far, until no vertex is near. The next
-bucket then ends between the best and the worst of the far ones. Its width follows the work: in a wide bucket vertices
-send states that become better later, and a narrow one is not worth the scan of the far vertices.
+those that changed send first (program_buckets.py).
 
-Sources: Beamer et al., Direction-optimizing breadth-first search, SC 2012. Dong, Gu, Sun, Zhang: Efficient stepping
-algorithms and implementations for parallel shortest paths, SPAA 2021, Section 3.
+Source: Beamer et al., Direction-optimizing breadth-first search, SC 2012.
 """
 
 import numpy as np
@@ -21,6 +18,7 @@ import numpy as np
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.twin import inlined, twin
 from graphdask.kernels.program.program_ahead import fetch_changed, has_all
+from graphdask.kernels.program.program_buckets import near_ones, next_bucket
 from graphdask.kernels.program.program_default import (
     KEEPS,
     MACROS,
@@ -34,7 +32,6 @@ from graphdask.kernels.program.program_default import (
     merge,
     message,
     nothing,
-    priority,
     push,
     put,
     settled,
@@ -42,7 +39,7 @@ from graphdask.kernels.program.program_default import (
     value_of,
 )
 from graphdask.kernels.program.program_length import MANY, ascending
-from graphdask.kernels.program.program_pack import BUCKET_EDGES, BUCKET_LIMIT, BUCKET_WIDTH, Program
+from graphdask.kernels.program.program_pack import BUCKET_EDGES, BUCKET_WIDTH, Program
 
 __all__ = ["MACROS"]
 
@@ -56,11 +53,6 @@ FEW = 1024
 """Edges that are scanned before the messages that lower what vertices keep are sent along them (program_push.py)."""
 ENOUGH = 1 << 22
 """Edges along which messages are sent in a call, after which the host checks its deadline."""
-NARROWEST, WIDER = 2.0**-12, 4.0
-"""Of the widths of buckets: the least one above 0, and by what one is wider than another one."""
-SCANS = 4
-"""Edges for each far vertex, along which a bucket sends: after fewer the next one is wider, after WIDER times as many
-narrower."""
 
 
 @inlined
@@ -222,59 +214,6 @@ def _sent(count, everywhere, slots, offered, a: Program):
     return marked, edges, pulls
 
 
-@inlined
-def _near(count, a: Program):
-    """Make far those of the vertices that changed which are beyond the bucket; list the others, and count these."""
-    near, far, limit = u64(0), u64(a.counters.far), a.bucket[BUCKET_LIMIT]
-    for i in range(u64(count)):
-        v = u64(a.changed[i])
-        waits = has_bit(a.waits, v)
-        if priority(v, a) <= limit:
-            a.changed[near] = v
-            near += u64(1)
-            if waits:
-                a.waits[v >> u64(5)] ^= np.uint32(1) << np.uint32(v & u64(31))
-        elif not waits:
-            set_bit(a.waits, v)
-            a.far[far] = v
-            far += u64(1)
-    a.counters.far = far
-    return np.int64(near)
-
-
-@inlined
-def _next_bucket(a: Program):
-    """List the vertices of the next bucket, the best of the far ones; return how many there are."""
-    width, edges, far = a.bucket[BUCKET_WIDTH], a.bucket[BUCKET_EDGES], u64(0)
-    best, worst = np.inf, -np.inf
-    for i in range(u64(a.counters.far)):
-        v = u64(a.far[i])
-        if has_bit(a.waits, v) and a.indptr[v + u64(1)] > a.indptr[v]:  # others send nothing
-            a.far[far] = v
-            far += u64(1)
-            key = priority(v, a)
-            best, worst = min(best, key), max(worst, key if key < np.inf else best)
-    if 0.0 <= edges < SCANS * far:
-        width = max(width * WIDER, NARROWEST)
-    elif edges > WIDER * SCANS * far:
-        width /= WIDER
-    limit = best + width * (worst - best)
-    limit = limit if limit >= best else best  # infinite states have no distance
-    near, rest = u64(0), u64(0)
-    for i in range(far):
-        v = u64(a.far[i])
-        if priority(v, a) <= limit:
-            a.waits[v >> u64(5)] ^= np.uint32(1) << np.uint32(v & u64(31))
-            a.changed[near] = v
-            near += u64(1)
-        else:
-            a.far[rest] = v
-            rest += u64(1)
-    a.counters.far = rest
-    a.bucket[BUCKET_LIMIT], a.bucket[BUCKET_WIDTH], a.bucket[BUCKET_EDGES] = limit, width, 0.0
-    return np.int64(near)
-
-
 @twin
 def program_loop(n, first, steps, given: Program):
     """At most `steps` supersteps. It begins with `first` vertices that send; if that is negative, with messages that
@@ -291,15 +230,15 @@ def program_loop(n, first, steps, given: Program):
             count = _renewed(marked, Program(given, failure=given.failure_to_apply, superstep=step))
             done, marked = done + 1, 0
             if given.waits is not None:
-                count = _near(count, given)
+                count = near_ones(count, given)
                 if count == 0:
-                    count = _next_bucket(given)
+                    count = next_bucket(given)
             if count == 0:
                 break
             looks = host_looks(count, given.superstep + done, given)
         step, everywhere = given.superstep + done, begins and given.everywhere != 0
         if given.waits is not None and begins:
-            count = _next_bucket(given)
+            count = next_bucket(given)
         marked, sent, pulled = _sent(
             count, everywhere, slots, offered, Program(given, failure=given.failure_to_send, superstep=step)
         )

@@ -22,11 +22,12 @@ SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = KINDS = Numbers(
 """Kinds of aggregates, for program_between: a sum of floats, a count, whether there is any, and extremes."""
 KIND_BITS = 4
 """Of each of them in a word."""
-BUCKET_LIMIT, BUCKET_WIDTH, BUCKET_EDGES = BUCKET = Numbers(
-    "BucketWord", "BUCKET_LIMIT", "BUCKET_WIDTH", "BUCKET_EDGES"
+BUCKET_LIMIT, BUCKET_WIDTH, BUCKET_EDGES, BUCKET_SIGN = BUCKET = Numbers(
+    "BucketWord", "BUCKET_LIMIT", "BUCKET_WIDTH", "BUCKET_EDGES", "BUCKET_SIGN"
 )
 """Words of a bucket: the last priority in it; its width, as a part of the distance from the best to the worst of the
-vertices that were far; and the edges along which its vertices have sent, -1 before the first bucket."""
+vertices that were far; the edges along which its vertices have sent, -1 before the first bucket; and, for the twin, 1
+if the least state is the best one and -1 if the greatest is."""
 ALL, MARKED, CHANGED = 0, 1, 2
 """Of a list the length is that of the launch, or the count `marked` or `changed` if that is less."""
 
