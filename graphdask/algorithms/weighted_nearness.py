@@ -131,9 +131,9 @@ class WeightedNearness(WeightedBetweenness):
             sums.done = done
             env.advance(done)
             self.save(part, sums, env)
-        return self.columns_of(part, env, sums)
+        return self.result_of(part, env, sums)
 
-    def columns_of(self, part: Part, env: Environment, sums: Sums) -> dict[str, Any]:
+    def result_of(self, part: Part, env: Environment, sums: Sums) -> dict[str, Any]:
         """Return the columns of the result, of sums over all sources."""
         own = env.backend.from_host(own_places(part, self.sources))
         sums.reached[own] -= 1

@@ -173,12 +173,18 @@ def _written(operations: Operations, graph: Any, client: Any) -> Answer:
         path.unlink()
 
 
-def _checkpointed(operations: Operations, graph: Any, client: Any) -> Answer:
-    folder = operations.folder / "checkpoints"
-    try:
-        return Answer((gd.pagerank(graph, checkpoint=folder, every=5, client=client).rank,))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def _checkpointed(call: Callable[..., np.ndarray], stored: bool = False) -> Operation:
+    """A call with checkpoints, of the graph or of its file."""
+
+    def operation(operations: Operations, graph: Any, client: Any) -> Answer:
+        folder = operations.folder / "checkpoints"
+        try:
+            given = operations.stored(graph) if stored else graph
+            return Answer((call(given, checkpoint=folder, every=5, client=client),))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    return operation
 
 
 def _sorted(src: np.ndarray, dst: np.ndarray) -> Answer:
@@ -199,7 +205,10 @@ OPERATIONS: dict[str, Operation] = {
     "sssp": _column(lambda graph, client: gd.sssp(graph, 0, client=client).distance),
     "components": _column(lambda graph, client: gd.connected_components(graph, client=client).label),
     "pagerank": _column(lambda graph, client: gd.pagerank(graph, client=client).rank),
-    "pagerank with checkpoints": _checkpointed,
+    "pagerank with checkpoints": _checkpointed(lambda graph, **how: gd.pagerank(graph, **how).rank),
+    "closeness with checkpoints": _checkpointed(
+        lambda graph, **how: gd.closeness_centrality(graph, sources=8, seed=1, **how).score
+    ),
     "dynamic pagerank": _dynamic,
     "walks": _walks,
     "neighbours": _neighbours,
@@ -207,6 +216,7 @@ OPERATIONS: dict[str, Operation] = {
     "writing": _writing,
     "bfs on disk": _bfs_on_disk,
     "pagerank on disk": _pagerank_on_disk,
+    "pagerank on disk with checkpoints": _checkpointed(lambda graph, **how: gd.pagerank(graph, **how).rank, True),
     "program": _program,
     "core numbers": _column(lambda graph, client: gd.core_number(_undirected(graph), client=client).core),
     "verified bfs": _column(lambda graph, client: gd.bfs(graph, 0, client=client).verify().depth),

@@ -4,8 +4,9 @@ pages of their own."""
 from __future__ import annotations
 
 import mmap
+import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,33 +15,102 @@ OWN_PAGES, HUGE_PAGES = 1 << 20, 1 << 22
 
 BEGINNING = 4096
 """Bytes of /proc/meminfo, which the available memory is among; the whole has fewer."""
+ROOT, OWN = "/sys/fs/cgroup", "/proc/self/cgroup"
+UNLIMITED = 1 << 62
+"""More bytes than any limit of a control group; the kernel writes almost 2**63 for none."""
+KNOWN = 10.0
+"""Seconds for which it is known which control groups have a limit; a job's does not change."""
+SECOND = "memory.max", "memory.current", "inactive_file "
+FIRST = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "
+"""Files of a control group of the second and of the first version, and a word of its `memory.stat`."""
+
+
+class _Group(NamedTuple):
+    """A control group."""
+
+    folder: str
+    limit: str
+    used: str
+    inactive: str
 
 
 def free() -> int:
     """Bytes that are available, and that the control group still allows."""
     with open("/proc/meminfo", "rb", buffering=0) as meminfo:
         _, found, after = meminfo.read(BEGINNING).partition(b"MemAvailable:")
-    group = of_control_group()
+    group = _of_own_groups()
     return min(int(after.split(maxsplit=1)[0]) * 1024, group) if found else group
 
 
-def of_control_group(root: str = "/sys/fs/cgroup") -> int:
-    """Bytes that the control group still allows; a very large number where there is no limit.
+def of_control_group(root: str = ROOT, own: str = OWN) -> int:
+    """Bytes that the control groups of this process still allow; a very large number where there is no limit."""
+    return _left(_limited(root, own))
+
+
+class _Known:
+    """The control groups of this process that have a limit, as they were found last."""
+
+    groups: ClassVar[list[_Group]] = []
+    until = 0.0
+    """`time.monotonic()` from which on they are looked for again."""
+
+
+def _of_own_groups() -> int:
+    """As `of_control_group`; which groups have a limit is looked for every few seconds."""
+    now = time.monotonic()
+    if now >= _Known.until:
+        _Known.groups, _Known.until = _limited(ROOT, OWN), now + KNOWN
+    return _left(_Known.groups)
+
+
+def _left(groups: list[_Group]) -> int:
+    """Bytes that some groups still allow.
 
     The kernel counts file pages as used, and takes the inactive ones back before it refuses memory.
     """
-    try:
-        with open(f"{root}/memory.max") as limit:
-            text = limit.read().strip()
-        if text == "max":
-            return 1 << 62
-        with open(f"{root}/memory.current") as used:
+    least = UNLIMITED
+    for group in groups:
+        with suppress(OSError, ValueError), open(f"{group.folder}/{group.used}") as used:
             current = int(used.read())
-        with open(f"{root}/memory.stat") as stat:
-            inactive = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
+            with open(f"{group.folder}/memory.stat") as stat:
+                found = (int(line.split()[1]) for line in stat if line.startswith(group.inactive))
+                inactive = next(found, 0)
+            least = min(least, max(0, _limit(group) - max(0, current - inactive)))
+    return least
+
+
+def _limit(group: _Group) -> int:
+    """Bytes that a group may take; a very large number if it says nothing, or that there is no limit."""
+    try:
+        with open(f"{group.folder}/{group.limit}") as limit:
+            text = limit.read().strip()
+        return UNLIMITED if text == "max" else min(int(text), UNLIMITED)
+    except (OSError, ValueError):
+        return UNLIMITED
+
+
+def _limited(root: str, own: str) -> list[_Group]:
+    """The control groups of this process, and those that hold these, that have a limit.
+
+    In a container a process may see the names of groups outside it, and the files of its own group at the root.
+    """
+    try:
+        with open(own) as lines:
+            entries = [line.rstrip("\n").split(":", 2) for line in lines]
     except OSError:
-        return 1 << 62
-    return max(0, int(text) - max(0, current - inactive))
+        entries = []
+    found = {}
+    for _, controllers, path in [["0", "", "/"], *(entry for entry in entries if len(entry) == 3)]:
+        first = "memory" in controllers.split(",")
+        if controllers and not first:
+            continue
+        files = FIRST if first else SECOND
+        for top in [f"{root}/memory"] if first else [root, f"{root}/unified"]:
+            names = [name for name in path.split("/") if name]
+            for depth in range(len(names) + 1):
+                folder = "/".join([top, *names[:depth]])
+                found[folder] = _Group(folder, *files)
+    return [group for group in found.values() if _limit(group) < UNLIMITED]
 
 
 def processes_ended() -> int:

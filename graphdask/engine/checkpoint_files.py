@@ -142,9 +142,14 @@ class Folder:
     def forget(self, keep: set[int]) -> None:
         """Remove the checkpoints of other supersteps, and what is left of those that were never complete. Later ones
         stay: faster ranks may be writing the next one."""
-        for superstep in [each for each in self._supersteps() - keep if each < max(keep)]:
-            with suppress(OSError):
-                self.fs.rm(f"{self.root}/{NAME.format(superstep)}", recursive=True)
+        with suppress(OSError):
+            for superstep in [each for each in self._supersteps() - keep if each < max(keep)]:
+                self.remove(superstep)
+
+    def remove(self, superstep: int) -> None:
+        """Remove a checkpoint, or what there is of one."""
+        with suppress(OSError):
+            self.fs.rm(f"{self.root}/{NAME.format(superstep)}", recursive=True)
 
     def values(self, manifest: Manifest, ids: np.ndarray) -> dict[str, np.ndarray]:
         """The columns of some vertices, ascending or not.

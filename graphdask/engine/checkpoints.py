@@ -86,6 +86,8 @@ class Kept:
     source: str = ""
     """Where it found that: "files", or "memory" of other workers."""
     written: int = 0
+    failed: int = 0
+    """Those that not all ranks could write."""
     nbytes: int = 0
     """Of the files of this rank."""
     seconds: float = 0.0
@@ -138,6 +140,8 @@ def joined(ranks: Sequence[Kept | None]) -> dict[str, Any]:
         said["source"] = kept[0].source
     if kept[0].files:
         said["written"] = kept[0].written
+        if kept[0].failed:
+            said["failed"] = kept[0].failed
         said |= {"nbytes": sum(each.nbytes for each in kept), "seconds": max(each.seconds for each in kept)}
     copied = [each.copied for each in kept if each.copied is not None]
     if any(each.count or each.left_out for each in copied):

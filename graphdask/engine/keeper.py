@@ -63,6 +63,7 @@ class Keeper:
         self._open: tuple[int, dict[str, str], dict[str, str]] | None = None
         """Superstep, numbers and dtypes of a checkpoint that has no manifest yet."""
         self._last, self._cost, self._due, self._waits = time.monotonic(), 0.0, 0, 0
+        self._warned = False
         self._complete = [] if wanted is None else [manifest.superstep for manifest in wanted.found]
 
     def _nothing(self) -> np.ndarray:
@@ -162,11 +163,15 @@ class Keeper:
         if opened is None:
             return
         self._control = self._nothing()
-        if (controls[:, 1] == WRITTEN).all():
-            self.kept.written += 1
+        whole = bool((controls[:, 1] == WRITTEN).all())
+        if self.rank == 0:
+            whole = whole and self._commit(opened, controls)
+            if not whole:
+                self._make_space(opened[0])
+        self.kept.written += whole
+        self.kept.failed += not whole
+        if whole:
             self._complete.append(opened[0])
-            if self.rank == 0:
-                self._commit(opened, controls)
 
     def save(self, primitive: Any, part: Part, state: Any, inbox: Inbox | None, env: Any) -> None:
         """Write the state of this rank, and copy it to another worker, as far as either is due."""
@@ -202,7 +207,7 @@ class Keeper:
             )  # fmt: skip
             self.kept.nbytes += file.nbytes
         except OSError as error:
-            _logger.warning("no checkpoint of superstep %d: %s", self.done, error)
+            self._warn(self.done, error)
             self._control[1] = FAILED
         self._open = (
             self.done, {name: encoded_number(value) for name, value in numbers.items()},
@@ -216,7 +221,8 @@ class Keeper:
         assert self.wanted is not None
         return f"rank-{rank:05d}-of-{self.size:05d}-{self.wanted.token}"
 
-    def _commit(self, opened: tuple[int, dict[str, str], dict[str, str]], controls: np.ndarray) -> None:
+    def _commit(self, opened: tuple[int, dict[str, str], dict[str, str]], controls: np.ndarray) -> bool:
+        """Make a checkpoint complete, and remove old ones; return False if that fails."""
         assert self.folder is not None
         superstep, numbers, dtypes = opened
         files = tuple(
@@ -225,9 +231,24 @@ class Keeper:
         )
         try:
             self.folder.commit(Manifest(superstep, dict(self._facts), numbers, dtypes, files))
-            self.folder.forget({*sorted(set(self._complete))[-KEEP:], superstep})
         except OSError as error:
-            _logger.warning("no checkpoint of superstep %d: %s", superstep, error)
+            self._warn(superstep, error)
+            return False
+        self.folder.forget({*sorted({*self._complete, superstep})[-KEEP:]})
+        return True
+
+    def _make_space(self, superstep: int) -> None:
+        """Remove a checkpoint that not all ranks could write, and complete ones but the last: the disk may be full."""
+        assert self.folder is not None
+        self._complete = sorted(set(self._complete))[-1:]
+        self.folder.forget({*self._complete, superstep})
+        self.folder.remove(superstep)
+
+    def _warn(self, superstep: int, error: OSError) -> None:
+        """Warn of the first checkpoint that this rank could not write."""
+        if not self._warned:
+            _logger.warning("no checkpoint of superstep %d: %s; r.stats counts those that fail", superstep, error)
+        self._warned = True
 
 
 class Carried:

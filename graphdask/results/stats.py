@@ -50,10 +50,11 @@ class Stats:
     """How often the run was started again after a lost worker."""
     checkpoints: dict[str, Any] = field(default_factory=dict)
     """Of a run with checkpoints: `resumed`, the superstep from which it went on, 0 for the beginning, and its `source`,
-    "files" or "memory" of other workers; how many were `written` to files since then; `nbytes` of these over all ranks,
-    and `seconds` for them on the slowest one. Of a run on several workers of which states were copied: `copies` since
-    then, `copied_bytes` over all ranks, `copy_seconds` on the slowest one, the bytes `held` in memory of the host by
-    the rank with most, and copies `left_out` because a host had no memory for them."""
+    "files" or "memory" of other workers; how many were `written` to files since then, and how many
+    `failed`, if some did; `nbytes` of these over all ranks, and `seconds` for them on the slowest one. Of a run on
+    several workers of which states were copied: `copies` since then, `copied_bytes` over all ranks, `copy_seconds` on
+    the slowest one, the bytes `held` in memory of the host by the rank with most, and copies `left_out` because a host
+    had no memory for them."""
     streamed: dict[str, Any] = field(default_factory=dict)
     """Of a graph on disk: `sweeps` over it; `nbytes` that were read; the `least` that had to be, each edge that was
     visited once (as many as were visited, but no more than those chunks have); and bytes of the `distinct` chunks

@@ -64,7 +64,7 @@ class Supersteps:
     ) -> tuple[RankResult, Any]:
         """Return the result of a rank, and the primitive that found it."""
         saves = checkpoints is not None or copying is not None
-        if saves:  # the numbers of own vertices are beside the state
+        if checkpoints is not None:  # the numbers of own vertices are beside the state; copies are beside `memory=`
             part = replace(part, memory=part.memory - part.vertex_map.dtype.itemsize * part.own.count)
         started, backend, more = clock(), backend_of(context, part), {}
         with backend.activate(), ExitStack() as stack:

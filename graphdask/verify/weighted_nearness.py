@@ -45,7 +45,7 @@ def verify(context: RankContext, part: Part, primitive: WeightedNearness, result
         if distance.dtype.kind != "f":
             distance = xp.where(distance < 0, unreached(distance.dtype), distance)
         sums.add(xp, distance)
-    return differing(context, part, result.columns, primitive.columns_of(part, env, sums))
+    return differing(context, part, result.columns, primitive.result_of(part, env, sums))
 
 
 def paths_from(primitive: WeightedNearness, source: int) -> ShortestPaths:

@@ -5,6 +5,7 @@ import select
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,6 +14,7 @@ from tcp_ranks import in_background, join, ranks, tls_contexts
 
 from graphdask.comm.protocol import Cancel
 from graphdask.comm.tcp.communicator import TcpPlane
+from graphdask.comm.tcp.plane import ADDRESS, Address
 from graphdask.errors import CommunicationError, PeerLost, StaleMessage
 
 
@@ -73,6 +75,59 @@ def test_strangers_are_refused_and_disturb_nobody(contexts):
         noisy.close()
     for plane in planes:
         plane.close()
+
+
+class Recorder:
+    """A listener that passes one connection on to a port, and records what the caller sends."""
+
+    def __init__(self, port):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.to, self.sent = self.listener.getsockname()[1], port, b""
+        self.thread = threading.Thread(target=self._pass_on, daemon=True)
+        self.thread.start()
+
+    def _pass_on(self):
+        caller, _ = self.listener.accept()
+        with caller, socket.create_connection(("127.0.0.1", self.to)) as called, self.listener:
+            while True:
+                for ready in select.select([caller, called], [], [])[0]:
+                    data = ready.recv(1 << 16)
+                    if not data:
+                        return
+                    self.sent += data if ready is caller else b""
+                    (called if ready is caller else caller).sendall(data)
+
+
+def through(address, port):
+    """The address of a plane, at another port."""
+    where = Address.unpack(address)
+    return ADDRESS.pack(where.secret, where.process, port, where.secure) + where.host.encode()
+
+
+def test_what_a_rank_has_said_once_is_of_no_use_to_who_says_it_again(contexts):
+    """All bytes of a rank's last run, sent again while the next run begins, and after it has begun."""
+    with TcpPlane("127.0.0.1", contexts) as low, TcpPlane("127.0.0.1", contexts) as high, ThreadPoolExecutor() as pool:
+        addresses, port = [low.address, high.address], low._listener.getsockname()[1]
+        recorder = Recorder(port)
+        waiting = in_background(pool, low, 0, addresses, run=1)
+        relayed = [through(low.address, recorder.port), high.address]
+        with join(high, 1, relayed, run=1) as second, waiting.result() as first:
+            done = pool.submit(first.allreduce, np.array([1]))
+            assert second.allreduce(np.array([2])).tolist() == [3]
+            done.result()
+        recorder.thread.join(10.0)
+        assert len(recorder.sent) > 100
+        thieves = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        for thief in thieves[:2]:
+            thief.sendall(recorder.sent)
+        waiting = in_background(pool, low, 0, addresses, run=2)
+        with join(high, 1, addresses, run=2) as second, waiting.result() as first:
+            thieves[2].sendall(recorder.sent)
+            done = pool.submit(first.allreduce, np.array([5]))
+            assert second.allreduce(np.array([2])).tolist() == [7]
+            done.result()
+        for thief in thieves:
+            thief.close()
 
 
 FLOOD = """

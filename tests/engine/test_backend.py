@@ -31,11 +31,27 @@ def test_file_pages_that_the_kernel_takes_back_are_free(tmp_path, limit, current
     (tmp_path / "memory.max").write_text(f"{limit}\n")
     (tmp_path / "memory.current").write_text(f"{current}\n")
     (tmp_path / "memory.stat").write_text(stat)
-    assert host_memory.of_control_group(str(tmp_path)) == free
+    assert host_memory.of_control_group(str(tmp_path), str(tmp_path / "none")) == free
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_limits_of_groups_that_hold_others_count(tmp_path, version):
+    """As those that Slurm and systemd make; the job has a limit, the step in it has none."""
+    top = tmp_path / "memory" if version == 1 else tmp_path
+    names = ("limit_in_bytes", "usage_in_bytes") if version == 1 else ("max", "current")
+    none, inactive = ("9223372036854771712", "total_inactive_file") if version == 1 else ("max", "inactive_file")
+    for group, limit, used in (("slurm", none, 5000), ("slurm/job_7", "4000", 3000), ("slurm/job_7/step_0", none, 10)):
+        (top / group).mkdir(parents=True)
+        for name, value in zip(names, (limit, used), strict=True):
+            (top / group / f"memory.{name}").write_text(f"{value}\n")
+        (top / group / "memory.stat").write_text(f"cache 99\n{inactive} 500\n")
+    own = tmp_path / "own"
+    own.write_text("3:cpu,cpuacct:/\n4:memory:/slurm/job_7/step_0\n" if version == 1 else "0::/slurm/job_7/step_0\n")
+    assert host_memory.of_control_group(str(tmp_path), str(own)) == 1500
 
 
 def test_without_a_control_group_there_is_no_limit(tmp_path):
-    assert host_memory.of_control_group(str(tmp_path / "none")) == 1 << 62
+    assert host_memory.of_control_group(str(tmp_path / "none"), str(tmp_path / "none")) == 1 << 62
 
 
 class WithoutGpu(CudaBackend):

@@ -320,3 +320,28 @@ print(r.stats.checkpoints["written"], float(r.rank.sum()).hex() == float(gd.page
     assert done.stdout.split() == ["0", "True"], done.stderr[-2000:]
     assert "no checkpoint of superstep 5: [Errno 27]" in done.stderr
     assert not list(tmp_path.glob("*/manifest.json"))
+
+
+FULL = """
+import sys, numpy as np, graphdask as gd
+G = gd.from_edges(np.arange(39_999), np.arange(1, 40_000), num_vertices=40_000).partition(2)
+r = gd.pagerank(G, tol=0, max_iter=30, checkpoint=sys.argv[1], every=2)
+resumed = gd.pagerank(G, tol=0, max_iter=30, checkpoint=sys.argv[1], every=1000)
+said = r.stats.checkpoints
+print(said["written"], said["failed"], resumed.stats.checkpoints["resumed"], (r.rank == resumed.rank).all())
+"""
+
+
+@pytest.mark.slow
+def test_a_full_disk_takes_the_next_checkpoint_when_an_old_one_is_removed(tmp_path):
+    """A disk with room for two checkpoints, and no third one beside them."""
+    apart = ["unshare", "--user", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*apart, "true"], capture_output=True).returncode:
+        pytest.skip("needs unshare, and the right to make a file system of one's own")
+    mounted = f"mount -t tmpfs -o size=800k tmpfs {tmp_path} && exec {sys.executable} -W ignore -c '{FULL}' {tmp_path}"
+    done = subprocess.run([*apart, "sh", "-c", mounted], capture_output=True, text=True, timeout=300)
+    written, failed, resumed, same = done.stdout.split()
+    assert (int(written), int(failed)) == (8, 7)
+    assert int(resumed) >= 28
+    assert same == "True"
+    assert done.stderr.count("No space left on device") <= 3

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import dask
 import pytest
-from gangs import FillingRanks, dask_cluster, generated
+from gangs import FillingRanks, dask_cluster, eventually, generated
 
 from graphdask import execute
 from graphdask.device import estimates, host_memory
@@ -27,6 +31,61 @@ def test_a_worker_that_dask_ends_for_its_memory():
         assert "of 900 MiB that Dask allows it" in said
         assert "PageRank was estimated to need" in said
         assert "which was too little" in said
+
+
+@pytest.fixture
+def control_group():
+    """Make control groups with a limit of so many bytes; they are removed afterwards."""
+    made = []
+
+    def make(limit):
+        top, name = Path("/sys/fs/cgroup"), "memory.max"
+        if (top / "memory").is_dir():
+            top, name = top / "memory", "memory.limit_in_bytes"
+        group = top / f"graphdask-test-{os.getpid()}-{len(made)}"
+        try:
+            group.mkdir()
+            made.append(group)
+            (group / name).write_text(str(limit))
+        except OSError as error:
+            pytest.skip(f"needs the right to make control groups: {error}")
+        return group
+
+    yield make
+    for group in made:
+        eventually(lambda group=group: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+def test_a_worker_that_the_kernel_ends_for_its_memory(control_group):
+    """In a control group that takes no more, as that of a job."""
+    settings = {"graphdask.retries": 0, "graphdask.heartbeat-interval": 0.2}
+    with dask_cluster(2) as client, dask.config.set(settings):
+        G = generated()
+        G.persist()
+        (control_group(700 << 20) / "cgroup.procs").write_text(str(min(client.run(os.getpid).values())))
+        with pytest.raises(PeerLost) as raised:
+            execute.run(G, FillingRanks(0.85, 0.0, 10_000), client=client)
+        said = str(raised.value)
+        assert "probably ran out of memory: its host has ended a process for lack of memory" in said
+        assert "PageRank was estimated to need" in said
+
+
+def test_the_limit_of_a_control_group_is_known_before_any_work(control_group):
+    group = control_group(400 << 20)
+    made = f"""
+import os, pathlib
+pathlib.Path({str(group / "cgroup.procs")!r}).write_text(str(os.getpid()))
+import graphdask as gd
+try:
+    gd.bfs(gd.generate.rmat(22, edge_factor=16, seed=1), 0)
+except gd.OverBudget as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", made], capture_output=True, text=True, timeout=300)
+    assert "the partitions need about" in done.stdout, done.stderr[-2000:]
 
 
 GIB = 1 << 30

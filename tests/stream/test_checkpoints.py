@@ -95,3 +95,28 @@ def test_every_without_a_folder_is_refused(stored):
     with pytest.raises(InputError, match="say checkpoint= too"):
         gd.pagerank(stored(graph(), "1MiB", inward=True), every=5)
     assert np.isfinite(gd.pagerank(stored(graph(), "1MiB", inward=True)).rank).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["cpu", "device"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pagerank",
+        "pagerank, odd",
+        "pagerank, float32, weights",
+        "program that pulls",
+        "closeness",
+        "closeness by weight",
+    ],
+)
+def test_a_device_goes_on_where_a_cpu_stopped_and_the_other_way_round(streamed, tmp_path, name, first):
+    call, every = CALLS[name]
+    on_device = streamed(graph(), "1MiB", inward=True, parts=2)
+    on_cpu = gd.stream.open(on_device.store.path, "1MiB", device="cpu")
+    before, after = (on_cpu, on_device) if first == "cpu" else (on_device, on_cpu)
+    call(before, checkpoint=tmp_path / "c", every=every)
+    r = call(after, checkpoint=tmp_path / "c", every=every)
+    assert r.stats.checkpoints["source"] == "files"
+    assert ("device" in r.stats.streamed) == (first == "cpu")
+    equal(r, call(on_cpu))
