@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, shown
+from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.waiting import answering
-from graphdask.gang.watch import ask_scheduler, refuse_asynchronous
+from graphdask.gang.watch import Asked, ask_scheduler, refuse_asynchronous
 
 Workers = Mapping[str, Any]
 """By address, what the scheduler says of each (graphdask.gang.watch.KnownWorker)."""
@@ -35,14 +37,15 @@ def active_client() -> Any:
         return None
 
 
-def workers_of(client: Any) -> Workers:
-    """The workers of the client's cluster, by address; none for this process."""
+def workers_of(client: Any, config: Config) -> Workers:
+    """The workers of the client's cluster, by address, or those that come when it is asked for one; none for this
+    process."""
     if client is None:
         return {}
     refuse_asynchronous(client)
     if client.status != "running":
         raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
-    return ask_scheduler(client)
+    return Asked(client, partial(ask_for_workers, client, config))
 
 
 def await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:

@@ -37,7 +37,7 @@ from graphdask.gang.progress import Progress
 from graphdask.gang.sending import LARGE, Host, of_host, seated, sent_ahead
 from graphdask.gang.tuning import GANG
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
-from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler, scheduler_needed
+from graphdask.gang.watch import Asked, KnownWorker, LifeSigns, Outdated, RunWatch, ask_scheduler, scheduler_needed
 from graphdask.gang.worker import Ability, RunPlan, examine, leave, register, run_ranks
 from graphdask.kernels.common.compiling import charge
 
@@ -86,6 +86,8 @@ class DaskGang:
         self._run = 0
         self._registration: Registration | None = None
         """Of the last run, if nothing went wrong in it."""
+        self._asked: Asked | None = None
+        """Workers that are still to be compared with those of the gang."""
         self._reached: set[str] = set()
         """Workers that have answered the client without the scheduler in between."""
         self._dropped: list[str] = []
@@ -123,7 +125,17 @@ class DaskGang:
         return max(machines.values())
 
     def is_whole(self, known: Mapping[str, KnownWorker]) -> bool:
-        """Whether all workers that hold partitions are among those that the scheduler has now."""
+        """Whether all workers that hold partitions are among those that the scheduler has now.
+
+        While its answer is under way, a gang that has run is taken for whole, and the next run looks again.
+        """
+        if isinstance(known, Asked) and known.is_under_way and self._registration is not None:
+            self._asked = known
+            return True
+        return self._is_among(known)
+
+    def _is_among(self, known: Mapping[str, KnownWorker]) -> bool:
+        """The same by the answer, which is waited for."""
         return all(host.address in known and known[host.address].name == host.name for host in self.hosts)
 
     def _settle(self) -> None:
@@ -197,16 +209,9 @@ class DaskGang:
             raise PeerLost(f"{reason}; make the call again") from error
 
     def run(
-        self,
-        program: Callable[..., Any],
-        *arguments: Any,
-        summary: Callable[[Any], Any],
-        label: str,
-        show: bool,
-        total: int | None = None,
-        goal: tuple[int, str] | None = None,
-        alone: bool = False,
-    ) -> DaskKept:
+        self, program: Callable[..., Any], *arguments: Any, summary: Callable[[Any], Any], label: str, show: bool,
+        total: int | None = None, goal: tuple[int, str] | None = None, alone: bool = False,
+    ) -> DaskKept:  # fmt: skip
         """Call `program(context, *arguments of the rank)` on every rank; keep the values, and return their summaries.
 
         `summary` is called with each value on its worker. `total` is the number of edges that all ranks together go
@@ -224,6 +229,9 @@ class DaskGang:
         locking = locked(self.client, addresses, self.config.lock_timeout)
         needed = scheduler_needed(self.client)
         with pool_left(), needed, locking, Progress(label, show, total, goal) as progress:
+            asked, self._asked = self._asked, None
+            if asked is not None and not self._is_among(asked):
+                raise Outdated("a worker has left")
             registration, call = self._registration, (program, arguments, summary, label, progress, alone)
             kept = None
             if registration is not None and registration.comm == self.comm:
@@ -251,14 +259,9 @@ class DaskGang:
             raise
 
     def _run_by_tasks(
-        self,
-        program: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        summary: Callable[[Any], Any],
-        label: str,
-        progress: Progress,
-        alone: bool,
-    ) -> DaskKept:
+        self, program: Callable[..., Any], arguments: tuple[Any, ...], summary: Callable[[Any], Any], label: str,
+        progress: Progress, alone: bool,
+    ) -> DaskKept:  # fmt: skip
         self._registration = None
         with self._new_run(progress) as watch:
             plans = {host.address: self._plan(host, watch.run) for host in self.hosts}
@@ -288,15 +291,9 @@ class DaskGang:
         return DaskKept(self, {address: task.key for address, task in tasks.items()}, in_rank_order(found), tasks)
 
     def _run_at_once(
-        self,
-        registration: Registration,
-        program: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        summary: Callable[[Any], Any],
-        label: str,
-        progress: Progress,
-        alone: bool,
-    ) -> DaskKept:
+        self, registration: Registration, program: Callable[..., Any], arguments: tuple[Any, ...],
+        summary: Callable[[Any], Any], label: str, progress: Progress, alone: bool,
+    ) -> DaskKept:  # fmt: skip
         """Raise Declined where a worker is not ready for it."""
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
 

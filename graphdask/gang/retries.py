@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.display.first_use import FirstUse
 from graphdask.display.notebook import is_watched
 from graphdask.errors import GraphdaskError, OverBudget, PeerLost, SchedulerLost, WrongWorker
-from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
-from graphdask.gang.watch import has_ended, scheduler_needed
+from graphdask.gang.watch import Outdated, ask_scheduler, has_ended, scheduler_needed
 
 
 def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
@@ -32,7 +30,7 @@ def repeated(gang: Any, error: Any, call: Any, label: str) -> Any:
     avoid: frozenset[str] = getattr(error, "silent", frozenset())
     expected = frozenset[str]()
     with scheduler_needed(client):
-        if any(worker.returns for worker in workers_of(client).values()):
+        if any(worker.returns for worker in ask_scheduler(client).values()):
             expected = frozenset(host.name for host in gang.hosts if host.address not in avoid)
         workers = await_workers(client, config, expected, avoid)
     with FirstUse(label, is_watched(config.progress)):
@@ -43,20 +41,20 @@ def _tried(client: Any, config: Config, call: Any) -> Any:
     client = active_client() if checked(client) is None else client
     open_before = not has_ended(client)
     with scheduler_needed(client if open_before else None):
-        workers = workers_of(client)
-        if client is not None and not workers:
-            workers = ask_for_workers(client, config)
+        workers = workers_of(client, config)
     return _repeated(client, config, call, workers)
 
 
 def _repeated(client: Any, config: Config, call: Any, workers: Workers, avoid: frozenset[str] = frozenset()) -> Any:
-    returning = {address: worker.name for address, worker in workers.items() if worker.returns}
+    before = workers
     lost: GraphdaskError | None = None
-    losses = furthest = 0
-    for attempt in count():
+    losses = furthest = restarts = 0
+    while True:
         try:
             with scheduler_needed(client):
-                return call(client, workers, attempt)
+                return call(client, workers, restarts)
+        except Outdated:
+            continue  # the workers are known now
         except OverBudget as error:
             if lost is None:
                 raise
@@ -66,7 +64,8 @@ def _repeated(client: Any, config: Config, call: Any, workers: Workers, avoid: f
             losses, furthest = (int(not kept), reached) if reached > furthest else (losses + 1, furthest)
             if client is None or losses > config.retries or not config.retries or isinstance(error, SchedulerLost):
                 raise
-            lost = error
+            lost, restarts = error, restarts + 1
+            returning = {address: worker.name for address, worker in before.items() if worker.returns}
             avoid |= getattr(error, "silent", frozenset())
             expected = frozenset(name for address, name in returning.items() if address not in avoid)
             with scheduler_needed(client):

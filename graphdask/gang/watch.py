@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from graphdask.config import Config
@@ -49,7 +51,57 @@ def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownW
     """
     timeout = Config.load().heartbeat_timeout if timeout is None else timeout
     with scheduler_needed(client):
-        identity = call_scheduler(client, client.scheduler.identity, timeout, n_workers=-1)
+        return _known(call_scheduler(client, client.scheduler.identity, timeout, n_workers=-1))
+
+
+class Outdated(GraphdaskError):
+    """A gang lacks a worker, as the scheduler's answer said that was still under way when it was asked to run."""
+
+
+class Asked(Mapping[str, KnownWorker]):
+    """The same mapping, on its way: the scheduler is asked now, and the answer awaited when it is looked at first.
+
+    It raises then what `ask_scheduler` raises. Where there is no worker, it is what `if_none` returns.
+    """
+
+    def __init__(self, client: Any, if_none: Callable[[], dict[str, KnownWorker]] = dict):
+        refuse_forked(client)
+        refuse_asynchronous(client)
+        self._client, self._timeout, self._if_none = client, Config.load().heartbeat_timeout, if_none
+        self._answer: Future[Any] = Future()
+        with scheduler_needed(client):
+            client.loop.add_callback(self._ask, client.scheduler.identity)
+
+    async def _ask(self, identity: Callable[..., Any]) -> None:
+        """Runs in the client's loop."""
+        try:
+            self._answer.set_result(await asyncio.wait_for(identity(n_workers=-1), self._timeout))
+        except (Exception, asyncio.CancelledError) as error:
+            self._answer.set_exception(error)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the answer has not arrived."""
+        return not self._answer.done()
+
+    @cached_property
+    def _workers(self) -> dict[str, KnownWorker]:
+        with scheduler_needed(self._client), scheduler_answers(self._client, self._timeout):
+            known = _known(self._answer.result(self._timeout))
+        return known or self._if_none()
+
+    def __getitem__(self, address: str) -> KnownWorker:
+        return self._workers[address]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._workers)
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+
+def _known(identity: Any) -> dict[str, KnownWorker]:
+    """The workers of which the scheduler's answer speaks."""
     known = {
         address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")), *_memory_of(worker))
         for address, worker in identity["workers"].items()
@@ -79,8 +131,15 @@ def call_scheduler(client: Any, function: Callable[..., Any], timeout: float, /,
     """
     refuse_forked(client)
     refuse_asynchronous(client)
-    try:
+    with scheduler_answers(client, timeout):
         return client.sync(function, **arguments, callback_timeout=timeout)
+
+
+@contextmanager
+def scheduler_answers(client: Any, timeout: float) -> Iterator[None]:
+    """Raise SchedulerLost where the block waits in vain for so many seconds, or reaches no scheduler."""
+    try:
+        yield
     except TimeoutError as error:
         what = f"gave no answer for {timeout:g} s: stopped, cut off, or too busy"
         raise SchedulerLost(f"the scheduler at {client.scheduler.address} {what}") from error
