@@ -165,6 +165,21 @@ def test_workers_come_and_go_between_calls():
         assert np.array_equal(r.depth, expected)
 
 
+def test_a_worker_that_left_before_a_call_is_no_loss_of_it():
+    """Its run is not begun, although the scheduler's answer is still under way when the partitions are asked for."""
+    with without_nannies(2) as client:
+        G = generated(2_000)
+        expected = gd.bfs(G, 1, client=client).depth
+        gd.bfs(G, 1, client=client)
+        (gone, pid), *_ = pids(client).items()
+        kill(pid)
+        eventually(lambda: gone not in ask_scheduler(client))
+        with dask.config.set({"graphdask.retries": 0}):
+            r = gd.bfs(G, 1, client=client)
+        assert (r.stats.ranks, r.stats.restarts) == (1, 0)
+        assert np.array_equal(r.depth, expected)
+
+
 def test_a_cluster_without_workers_is_refused():
     with dask_cluster(0) as client, pytest.raises(InputError, match="has no workers"):
         gd.bfs(generated(50), 0, client=client)
