@@ -139,8 +139,8 @@ def with_partitions(
 
 
 def partitions(
-    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool,
-    edge_rows: bool | None, check: Callable[[str], None] | None, reads: tuple[Any, ...], families: Families | None,
+    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool, edge_rows: bool | None,
+    check: Callable[[str], None] | None, reads: tuple[Any, ...], families: Families | None = None,
 ) -> Built:  # fmt: skip
     """Return the partitions of a graph with what is asked for, built as far as they are not there."""
     built: Built | None = graph.built
