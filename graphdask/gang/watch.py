@@ -59,7 +59,7 @@ class Outdated(GraphdaskError):
 
 
 class Asked(Mapping[str, KnownWorker]):
-    """The same mapping, on its way: the scheduler is asked now, and the answer awaited when it is looked at first.
+    """The same mapping, on its way: the scheduler is asked now, and the answer awaited when it is first needed.
 
     It raises then what `ask_scheduler` raises. Where there is no worker, it is what `if_none` returns.
     """
