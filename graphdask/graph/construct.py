@@ -265,11 +265,11 @@ def read_graph(
         them. `ids="str"` takes ids as names even where they look like numbers.
     edge_columns : list of str or bool, optional
         More columns to keep with the edges, by name. True: all that the file has, but those with names of graphdask's
-        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet, native files, GraphML,
-        GEXF and text with a header have them.
+        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet, native files, NPZ,
+        GraphML, GEXF and text with a header have them.
     vertex_columns : list of str or bool, optional
-        Columns to keep with the vertices, by name; True: all. Default: none. Native files, GraphML, GEXF and
-        folders that `Graph.write` made have them.
+        Columns to keep with the vertices, by name; True: all. Default: none. Native files, NPZ, GraphML, GEXF
+        and folders that `Graph.write` made have them.
     header, skip_rows, na_values : optional
         Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
         id; see `graphdask.io.read_edges`. `report` says what was decided of the header.

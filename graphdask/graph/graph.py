@@ -382,7 +382,7 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
             For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
             ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
             numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this.
-            CSV and Parquet files keep columns of edges; native, GEXF and GraphML files and folders all columns.
+            CSV and Parquet files keep columns of edges; native, NPZ, GEXF, GraphML files and folders all columns.
 
         Notes
         -----

@@ -59,7 +59,7 @@ FORMATS: dict[str, Format] = {
         Format("dimacs", (".gr", ".dimacs", ".col"), True, True, "DIMACS or PACE graph file"),
         Format("ldbc", (".v", ".e"), False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
         Format("parquet", (".parquet", ".pq"), True, False, "Apache Parquet, columns src, dst, weight", True),
-        Format("npz", (".npz",), True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
+        Format("npz", (".npz",), True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix", True, True),
         Format("native", (".gdg",), True, False, "graphdask's own, loads by memory map", True, True),
         Format("gexf", (".gexf",), True, True, "GEXF for Gephi; written up to 1,000,000 edges", True, True),
         Format("graphml", (".graphml",), True, True, "GraphML; written up to 1,000,000 edges", True, True),

@@ -29,10 +29,10 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
-from ._ipc import as_bytes, of_bytes
+from ._column_bytes import of_vertices, table_of
+from ._ipc import as_bytes
 from ._pages import CheckedMap, Checksums, PageChecks, pages_of
 from ._table import string_array
-from .asked import VERTEX, Asked, picked, with_ids
 from .columns import Request
 from .edges import EdgeList, stated_vertices
 from .opening import existing_file, reading
@@ -70,7 +70,7 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
     for name, values in arrays.items():
         if values.dtype.str not in _DTYPES:
             raise InputError(f"{name} is of type {values.dtype}; .gdg holds int64, int32, float64 and float32")
-    for name, table in (("edge_columns", edges.edge_columns), ("vertex_columns", _of_vertices(edges))):
+    for name, table in (("edge_columns", edges.edge_columns), ("vertex_columns", of_vertices(edges))):
         if table is not None:
             arrays[name] = as_bytes(table)
     report = {key: value for key, value in edges.report.items() if isinstance(value, (str, int, float, bool, list))}
@@ -86,37 +86,6 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
         sums.end()
     stream.write(bytes(offsets[CHECKSUMS] - stream.tell()))
     stream.write(sums.table())
-
-
-def _of_vertices(edges: EdgeList) -> Any:
-    """The columns of the vertices, without their ids where they are in the order of the vertices."""
-    table = edges.vertex_columns
-    if table is None or edges.vertices is None or table.num_rows != len(edges.vertices):
-        return table
-    ids = table[VERTEX].to_numpy()
-    return table.drop_columns([VERTEX]) if np.array_equal(ids.astype(edges.vertices.dtype), edges.vertices) else table
-
-
-def _table(data: Any, what: str, asked: Asked, values: dict[str, Any], file: Path) -> Any:
-    """The columns that are asked for, of what `_of_vertices` and `as_bytes` gave."""
-    if data is None:
-        picked(what, asked, (), (), file)
-        return None
-    table = of_bytes(data, f"the {what.replace('_', ' ')}", file)
-    names = picked(what, asked, table.column_names, (), file)
-    if what == "edge_columns":
-        _check_rows(table, what, values["src"], file)
-        return table.select(names) if names else None
-    if VERTEX in table.column_names:
-        return table.select([VERTEX, *names])
-    _check_rows(table, what, values["vertices"], file)
-    return with_ids(table.select(names), values["vertices"])
-
-
-def _check_rows(table: Any, what: str, ids: Any, file: Path) -> None:
-    rows = 0 if ids is None else len(ids)
-    if table.num_rows != rows:
-        raise FormatError(f"{what} has {table.num_rows:,} rows, and there are {rows:,} ids", file)
 
 
 def native_header(
@@ -179,7 +148,7 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
         values["vertices"] = stated_vertices(header["vertex_range"], file)
     directed = header["directed"] if request.directed is None else request.directed
     for name, names in asked.items():
-        values[name] = _table(arrays.get(name), name, names, values, file) if names else None
+        values[name] = table_of(arrays.get(name), name, names, values, file) if names else None
     return EdgeList(**values, directed=directed, report={**header["report"], "format": "native", "bytes": size})
 
 

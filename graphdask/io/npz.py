@@ -1,6 +1,8 @@
 """NumPy archives: src, dst and optional weights, times, vertices (or, where they are
 consecutive ids, vertex_range: the first and their number), directed; and SciPy's sparse matrices. Where ids are names,
-the writer adds `ids`, the word str.
+the writer adds `ids`, the word str. More columns of edges and of vertices are bytes of Arrow IPC streams, as in native
+files: `edge_columns` and `vertex_columns`. Of an archive that somebody else wrote, columns of edges are its other
+arrays with a value for each edge.
 
 A sparse matrix is a directed graph on vertices 0..n-1, unless directed=False folds its two triangles.
 """
@@ -17,14 +19,19 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError
 
+from ._column_bytes import of_vertices, table_of
+from ._ipc import as_bytes
 from ._missing_names import check_names, check_numbers
 from ._table import string_array
 from .adjlist import one_direction
+from .asked import picked
 from .budgets import budget
 from .columns import Request, count_infinite
 from .edges import EdgeList, consecutive_vertices
 from .opening import existing_file
 from .parquet import checked_ids, checked_numbers
+
+ARRAYS = ("src", "dst", "weights", "times", "vertices")
 
 
 def read_npz(path: str | os.PathLike[str], request: Request) -> EdgeList:
@@ -38,6 +45,8 @@ def read_npz(path: str | os.PathLike[str], request: Request) -> EdgeList:
             if "src" in archive and "dst" in archive:
                 return _edges(dict(archive), request, file)
             if "shape" in archive and "format" in archive:
+                picked("edge_columns", request.edge_columns, (), (), file)
+                picked("vertex_columns", request.vertex_columns, (), (), file)
                 return _sparse(request, file)
             raise FormatError(
                 f"the archive has {', '.join(archive) or 'nothing'}; it must have src and dst, or be a "
@@ -112,6 +121,7 @@ def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeL
             raise FormatError("vertex_range is not the first id and the number of vertices", file)
         first, count = arrays["vertex_range"].tolist()
         vertices = consecutive_vertices(first, count, file)
+    columns = _columns(arrays, request, {"src": ids[0], "vertices": vertices}, file)
     return EdgeList(
         ids[0],
         ids[1],
@@ -120,7 +130,34 @@ def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeL
         vertices,
         directed,
         {"format": "npz", "bytes": file.stat().st_size, **count_infinite(numbers[0])},
+        *columns,
     )
+
+
+def _columns(arrays: dict[str, np.ndarray], request: Request, values: dict[str, Any], file: Path) -> list[Any]:
+    """The columns of edges and of vertices that are asked for; None for none."""
+    found = []
+    for name, asked in (("edge_columns", request.edge_columns), ("vertex_columns", request.vertex_columns)):
+        data = arrays.get(name)
+        if data is not None and (data.dtype != np.uint8 or data.ndim != 1):
+            raise FormatError(f"{name} is {data.dtype} of shape {data.shape}, and no column that graphdask wrote", file)
+        if asked and name == "edge_columns" and data is None:
+            data = _others(arrays, len(values["src"]))
+        found.append(table_of(data, name, asked, values, file) if asked else None)
+    return found
+
+
+def _others(arrays: dict[str, np.ndarray], count: int) -> Any:
+    """Arrays with a value for each edge that say nothing else, as columns; None without any."""
+    import pyarrow as pa
+
+    own = (*ARRAYS, "vertex_range", "ids", "directed")
+    kept = {
+        name: pa.array(values.tolist() if values.dtype.kind == "U" else values)
+        for name, values in arrays.items()
+        if name not in own and values.shape == (count,) and values.dtype.kind in "biufUMm"
+    }
+    return as_bytes(pa.table(kept)) if kept else None
 
 
 def _ids(values: np.ndarray, name: str, file: Path) -> np.ndarray:
@@ -172,7 +209,7 @@ def _sparse(request: Request, file: Path) -> EdgeList:
 def write_npz(edges: EdgeList, path: Path) -> None:
     """Write an uncompressed archive of src, dst and what else there is."""
     arrays: dict[str, Any] = {}
-    for name in ("src", "dst", "weights", "times", "vertices"):
+    for name in ARRAYS:
         values = getattr(edges, name)
         if values is not None:
             arrays[name] = values.astype(object).astype(np.str_) if values.dtype.kind in "OT" else values
@@ -180,5 +217,8 @@ def write_npz(edges: EdgeList, path: Path) -> None:
         arrays["ids"] = np.str_("str")
     if edges.directed is not None:
         arrays["directed"] = np.bool_(edges.directed)
+    for name, table in (("edge_columns", edges.edge_columns), ("vertex_columns", of_vertices(edges))):
+        if table is not None:
+            arrays[name] = as_bytes(table)
     with path.open("wb") as stream:
         np.savez(stream, **arrays)

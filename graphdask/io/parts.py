@@ -319,16 +319,18 @@ def _assemble(parts: Sequence[Path], target: Path, content: Content) -> None:
     names = [name.replace("weight", "weights") for name in content.columns]
     arrays = list(zip(content.columns, names, dtypes, strict=True))
     extra = {} if content.ids.table is None else {"vertices": content.ids.values}
-    if content.format == "native":
+    lengths = dict.fromkeys(names, length)
+    if content.edge_columns is not None:
+        lengths["edge_columns"] = sum(_column(part, "edge_columns").stat().st_size for part in parts)
+        arrays.append(("edge_columns", "edge_columns", np.dtype(np.uint8)))
+    if content.vertex_columns is not None:
         from ._ipc import as_bytes
+
+        extra["vertex_columns"] = as_bytes(content.vertex_columns)
+    if content.format == "native":
         from .native import CHECKSUMS, native_header
 
-        if content.edge_columns is not None:
-            size = sum(_column(part, "edge_columns").stat().st_size for part in parts)
-            arrays.append(("edge_columns", "edge_columns", np.dtype(np.uint8)))
-        if content.vertex_columns is not None:
-            extra["vertex_columns"] = as_bytes(content.vertex_columns)
-        columns = {name: (dtype.str, size if name == "edge_columns" else length) for _, name, dtype in arrays}
+        columns = {name: (dtype.str, lengths[name]) for _, name, dtype in arrays}
         columns |= {name: (values.dtype.str, len(values)) for name, values in extra.items()}
         header, offsets = native_header(columns, content.directed, {}, content.vertex_range)
         with target.open("wb") as out:
@@ -350,7 +352,7 @@ def _assemble(parts: Sequence[Path], target: Path, content: Content) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for column, name, dtype in arrays:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as out:
-                described = {"descr": dtype.str, "fortran_order": False, "shape": (length,)}
+                described = {"descr": dtype.str, "fortran_order": False, "shape": (lengths[name],)}
                 np.lib.format.write_array_header_2_0(out, described)  # type: ignore[arg-type]
                 _drain(parts, column, out)
         stated: dict[str, Any] = {"directed": np.bool_(content.directed)} | extra

@@ -80,7 +80,7 @@ def arrow_of(frame, names):
     return pa.Table.from_pandas(frame[list(names)], preserve_index=False).to_pylist()
 
 
-FILES = ["g.parquet", "g.gdg", "parts/"]
+FILES = ["g.parquet", "g.gdg", "g.npz", "parts/"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -96,6 +96,15 @@ def test_every_type_is_written_and_read_again(frame, name, tmp_path):
         H.write(f"{tmp_path}/vertices{name}", **options)
         found = gd.read_graph(f"{tmp_path}/vertices{name}", vertex_columns=True)
         pd.testing.assert_frame_equal(found.to_frame("vertices"), H.to_frame("vertices"))
+
+
+def test_parts_of_any_format_that_can_keep_them(frame, tmp_path):
+    G = gd.from_frame(frame, "a", "b", edge_columns=list(KINDS), vertex_columns={"n": np.arange(12)})
+    for name in ("parquet", "native", "npz"):
+        G.write(f"{tmp_path}/{name}/", name, files=3)
+        found = gd.read_graph(f"{tmp_path}/{name}/", edge_columns=True, vertex_columns=True)
+        pd.testing.assert_frame_equal(found.to_frame(), G.to_frame())
+        pd.testing.assert_frame_equal(found.to_frame("vertices"), G.to_frame("vertices"))
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3])

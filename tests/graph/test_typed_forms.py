@@ -134,7 +134,7 @@ def test_ids_of_two_kinds_are_objects_in_pandas_and_refused_by_arrow():
 
 def test_writing_names_what_a_file_does_not_have(graph, tmp_path):
     with pytest.warns(GraphdaskWarning) as caught:
-        graph.write(tmp_path / "graph.npz")
+        graph.write(tmp_path / "graph.txt")
     text = " ".join(str(each.message) for each in caught)
     assert "the types of vertices and edges and the ids of user, item are not written" in text
     assert "the edge columns stars, since and the vertex columns age, name are not written" in text

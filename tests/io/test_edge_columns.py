@@ -201,7 +201,7 @@ def test_columns_that_a_file_does_not_keep_are_named_in_a_warning(tmp_path):
         G.write(tmp_path / "graph.parquet")
     assert list(gd.read_graph(tmp_path / "graph.parquet", edge_columns=True).edge_columns) == ["x"]
     with pytest.warns(GraphdaskWarning, match="the edge columns span, x and the vertex columns name are not written"):
-        G.write(tmp_path / "graph.npz")
+        G.write(tmp_path / "graph.txt")
 
 
 def test_a_native_file_of_other_columns_is_read_as_before(tmp_path):
