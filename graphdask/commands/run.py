@@ -249,6 +249,8 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
         lines[2 if each else 0 : 3] = [("memory", memory), *stream.traffic(stats.streamed)]
     if "messages" in stats.chosen:
         lines.insert(2, ("messages", f"{stats.chosen['messages']}, because {stats.chosen['because']}"))
+    if "order" in stats.chosen:
+        lines.insert(3, ("order", stats.chosen["order"]))
     if "until" in stats.chosen:
         lines.insert(3, ("until", stats.chosen["until"]))
     if stats.restarts:

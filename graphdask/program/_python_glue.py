@@ -290,6 +290,6 @@ def _added(k: int, aggregate: Aggregate, failure: str) -> list[str]:
         added = f"add_float(a.sums, {number}, {x})"
         if kind != "float":
             added = f"add_integer(a.sums, {number}, np.int64({x}))"
-        return [*lines, added]
+        return [*lines, f"if {x} != 0:", f"    {added}"]  # a call for nothing takes longer than the test
     key = f"ordered({x})" if kind == "float" else f"np.int64({x})"
     return [*lines, f"take_least(a.sums, {number}, {key if combine == 'min' else f'~{key}'})"]

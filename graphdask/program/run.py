@@ -64,7 +64,7 @@ def run(
     ProgramResult
         An attribute for each field of the state, an array of shape (num_vertices,) in the order of `vertex_ids`;
         `iterations`, the number of supersteps; `aggregates`, their last values. The same bits for every number of
-        partitions and on every device.
+        partitions and on every device; but `iterations` depends on these where the best states were sent first.
 
     Raises
     ------

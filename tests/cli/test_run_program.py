@@ -11,6 +11,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from graphdask.program.tuning import PROGRAM
+
 PROGRAMS = """\
 import math
 import graphdask as gd
@@ -180,3 +182,11 @@ def test_a_program_is_a_command_of_jobs_too(call, programs, letters):
     assert f"{programs}:hops" in ok(call(*dry, "--active", "a")).stdout
     assert "did you mean --active?" in said(call(*dry, "--activ", "a"))
     assert "no such file" in said(call("run", "none.py:hops", letters))
+
+
+def test_the_order_in_which_vertices_sent_is_shown(call, programs, letters, tuned):
+    arguments = "run", f"{programs}:shortest", letters, "--active", "a", "--init", "distance:a=0.0", "--device", "cpu"
+    assert "best states first" not in ok(call(*arguments)).stdout
+    tuned(PROGRAM, ordered_edges={"cpu": 1, "cuda": 1 << 62})
+    assert "order       best states first" in ok(call(*arguments)).stdout
+    assert "best states first" not in ok(call(*arguments, "--partitions", 2)).stdout
