@@ -7,7 +7,7 @@ only, and a step can be left out of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from graphdask.selftest.choices import Choices
@@ -39,7 +39,8 @@ FAULTS = (
     "scheduler killed",
 )
 """`killed` is SIGKILL, `ended` SIGTERM and `crashed` SIGSEGV. What is paused goes on after two seconds, what is stopped
-not before the calls are over. Memory is filled until Dask's nanny ends the worker, or refused by the system."""
+not before the calls are over; an only worker is paused in its place. Memory is filled until Dask's nanny ends the
+worker, or refused by the system."""
 MOMENTS = 41
 """Of an operation, in twentieths of the time that it takes undisturbed."""
 HEAD = 3
@@ -94,17 +95,18 @@ def drawn(choices: Choices, operations: Sequence[str], graphs: Sequence[str]) ->
         transport = "tcp"
     workers, count, steps = 1 + choices.below(MOST_WORKERS), 1 + choices.below(MOST_STEPS), []
     for _ in range(count):
-        steps.append(
-            Step(
-                operation=choices.among(operations),
-                graph=choices.among(graphs),
-                division=choices.among(DIVISIONS),
-                fresh=choices.below(2) == 1,
-                fault=choices.among(FAULTS),
-                victim=choices.below(MOST_WORKERS),
-                moment=choices.below(MOMENTS) / 20,
-            )
+        step = Step(
+            operation=choices.among(operations),
+            graph=choices.among(graphs),
+            division=choices.among(DIVISIONS),
+            fresh=choices.below(2) == 1,
+            fault=choices.among(FAULTS),
+            victim=choices.below(MOST_WORKERS),
+            moment=choices.below(MOMENTS) / 20,
         )
+        # while the only worker is stopped, no call can be answered
+        alone = workers == 1 and step.fault == "worker stopped"
+        steps.append(replace(step, fault="worker paused") if alone else step)
     kept = next((number for number, step in enumerate(steps, 1) if step.scheduler), count)
     return Plan(transport, workers, tuple(steps[:kept]))
 

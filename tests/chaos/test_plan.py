@@ -45,6 +45,14 @@ def test_everything_is_drawn():
     assert max(step.moment for step in steps) == 2.0
 
 
+def test_an_only_worker_is_not_stopped_for_good():
+    """No call could be answered until it goes on."""
+    cases = [of(5, number) for number in range(400)]
+    alone = {step.fault for each in cases if each.workers == 1 for step in each.steps}
+    assert "worker paused" in alone
+    assert "worker stopped" not in alone
+
+
 def test_no_step_follows_the_end_of_a_scheduler():
     cases = [of(5, number) for number in range(200)]
     assert not any(step.scheduler for each in cases for step in each.steps[:-1])
