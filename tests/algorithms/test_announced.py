@@ -72,6 +72,7 @@ def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng
         assert (0.5 if name in CLOSE else 0.0) < share < 1.1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", ["triangles", "clustering"])
 def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, rng, monkeypatch, tuned):

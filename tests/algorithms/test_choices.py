@@ -64,6 +64,7 @@ def test_an_option_that_would_do_nothing_is_not_there(call):
         run(CALLS[call][0], gd.from_edges([0, 1], [1, 2], directed=False), allocation="maximal")
 
 
+@pytest.mark.slow
 def test_the_setting_for_queues_leaves_algorithms_without_queues_alone(monkeypatch):
     n, src, dst, _ = GRAPHS["scale-free"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(2, device="cpu")

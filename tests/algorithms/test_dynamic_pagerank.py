@@ -240,6 +240,7 @@ def test_a_batch_of_many_edges_is_left_to_naive_dynamic(parts):
     assert found.iterations <= gd.pagerank(D, method="static", error=1e-6).iterations
 
 
+@pytest.mark.slow
 def test_runs_to_an_error_and_to_a_tolerance_follow_each_other():
     G, changes = local_changes(300, 9)
     D = gd.DynamicGraph(G.partition(2))
@@ -350,6 +351,7 @@ def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_a_batch(m
         assert len(waits) <= found.iterations + 2  # the marks of the batch, and the first list
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES[1:])
 def test_partitions_by_degree_change_no_bit(device, monkeypatch):
     if device == "emulated":

@@ -99,6 +99,7 @@ def test_a_small_graph_without_clear_communities_is_divided_as_well_as_by_igraph
     assert gd.leiden(graph).modularity >= 0.4588
 
 
+@pytest.mark.slow
 def test_communities_of_shared_levels_are_as_good_as_those_of_igraph(shared):
     shared(0, 1 << 12)
     graph = gd.generate.rmat(12).partition(1, device="cpu")

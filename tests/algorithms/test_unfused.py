@@ -77,6 +77,7 @@ def test_shortest_paths_on_the_emulator_of_a_gpu_have_the_same_bits(make, weight
         check_same(paths_unfused(graph, 0, delta=delta, allocation=allocation).verify(), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weights", "label"), [("above 0", 8), ("integers", 4), ("double", 8)])
 def test_what_lies_between_relaxing_and_queueing_is_announced_and_allocated(weights, label):
     graph = of(star, 1, weights=weights, device="cpu")

@@ -253,6 +253,7 @@ def test_strong_components_go_on_while_colours_spread(tmp_path, break_down, toge
     assert len(found) > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 3])
 def test_other_programs_are_refused(parts, tmp_path, break_down):
     G = long_path(False).partition(parts)
@@ -279,6 +280,7 @@ def test_a_broadcast_is_resumed(case, tmp_path, break_down, together):
     same(r, function(G.partition(1)))
 
 
+@pytest.mark.slow
 def test_no_file_is_lost_while_faster_ranks_write_the_next_checkpoint(tmp_path):
     """A checkpoint after each superstep: rank 0 removes old ones while others write."""
     r = gd.bfs(long_path(True).partition(3), 3, checkpoint=tmp_path, every=1)

@@ -90,12 +90,14 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
             assert one == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in HOST if kind not in ("list", "stream", "arrow-array", "pyarrow",
                                                                         "pandas", "polars")])  # fmt: skip
 def test_host_arrays_of_any_dimensions_are_taken_everywhere(kind):
     assert_same(answers(HOST[kind]), answers(np.asarray))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOST)
 def test_host_columns_are_taken_everywhere(kind):
     def of(values: np.ndarray) -> Any:
@@ -104,6 +106,7 @@ def test_host_columns_are_taken_everywhere(kind):
     assert_same(answers(of), answers(np.asarray))
 
 
+@pytest.mark.slow
 def test_device_arrays_are_taken_everywhere(of_device):
     assert_same(answers(of_device), answers(np.asarray))
 

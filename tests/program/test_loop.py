@@ -114,6 +114,7 @@ def test_until_reads_aggregates_of_each_kind(name, device):
     assert found.depth.tolist() == [*range(101), *([-1] * (LENGTH - 101))]
 
 
+@pytest.mark.slow
 def test_states_read_aggregates_as_plain_python_has_them(device):
     program = gd.Program(
         state={"x": (int, lambda v: v.id % 5), "y": (float, 0.25)},
@@ -160,6 +161,7 @@ def test_last_digits_are_those_of_python(until, device):
     assert gd.run(path().partition(1, device=device), hops(until=until), **FROM).iterations == 20
 
 
+@pytest.mark.slow
 def test_integers_that_no_float_holds_are_compared_by_python(device):
     program = hops(
         aggregate={"large": ("max", lambda old, new: 2**53 + (1 if new.depth >= 30 else 0))},

@@ -60,6 +60,7 @@ def test_wrong_iterations_and_aggregates_are_found(key, value):
         result.verify()
 
 
+@pytest.mark.slow
 def test_what_was_pushed_is_pulled_where_the_edges_are_there():
     result = ran("shortest", "dense random, undirected", 1)
     assert result.primitive.definition.pushes

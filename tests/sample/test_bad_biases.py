@@ -101,6 +101,7 @@ def test_weights_that_are_no_biases(name):
         graph([1.0, np.nan, 3.0, 4.0, 5.0, 6.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [SAMPLE.random_walk_with_restart, SAMPLE.random_walk_with_jump])
 def test_walks_that_go_on_from_a_vertex_without_edges(moves):
     for G in (graph(), graph(np.zeros(6))):

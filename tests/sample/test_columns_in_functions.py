@@ -161,6 +161,7 @@ def test_columns_come_once_and_only_those_that_are_read(watched):
     assert len(brought) == 3
 
 
+@pytest.mark.slow
 def test_equal_functions_of_two_columns_do_not_share_what_is_kept_of_biases():
     G = gd.from_edges([0, 0], [1, 2], edge_columns={"a": [1, 0], "b": [0, 1]})
     for select in ("inverse", "alias"):

@@ -88,6 +88,7 @@ def test_the_same_in_many_launches_and_by_64_bit_numbers(run, tuned):
         np.testing.assert_array_equal(getattr(found, column), getattr(coins, column))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("star", [100, 300])
 def test_the_same_after_too_few_trials(run, star, tuned):
     tuned(SAMPLE, trials=1)
