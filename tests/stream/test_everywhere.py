@@ -17,6 +17,7 @@ from graphdask.stream.tuning import STREAM
 RESULTS = {primitive.result_type for primitive, form in STREAMED.items() if isinstance(form.run, Everywhere)}
 KNOWN = {getattr(gd, name): known for name, known in algorithms().items() if known.result in RESULTS}
 del KNOWN[gd.connected_components]  # a search that shares the result of strong components
+del KNOWN[gd.modularity]  # of labels that a caller has
 COLUMNS = {call: known.columns for call, known in KNOWN.items()}
 UNDIRECTED = tuple(call for call, known in KNOWN.items() if known.undirected)
 NAMES = (
