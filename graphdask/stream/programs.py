@@ -168,6 +168,11 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         return found
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[ProgramState, Messages]:  # type: ignore[override]
+        self._open(part, env)
+        return super().init(part, env)
+
+    def _open(self, part: StreamedPart, env: Environment) -> None:
+        """Open the windows, and decide whether the columns that are read stay in memory."""
         taken, own = self.memory(part, env.allocation), part.own.chunks
         edges = sum(
             int(part.store.sections[name].table["edges"][own[name].start : own[name].stop].sum())
@@ -176,12 +181,11 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         columns = VALUE * edges * len(self._names)
         self._keeps = 0 < columns <= (self._free_memory(part, env) - taken) // 2
         self.open_windows(part, env, taken + (columns if self._keeps else 0))
-        return super().init(part, env)
 
     def resumed(  # type: ignore[override]
         self, part: StreamedPart, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
     ) -> tuple[ProgramState, Messages]:
-        self.open_windows(part, env, self.memory(part, env.allocation))
+        self._open(part, env)
         return super().resumed(part, columns, numbers, env)
 
     def _pieces(  # type: ignore[override]

@@ -120,3 +120,26 @@ def test_a_device_goes_on_where_a_cpu_stopped_and_the_other_way_round(streamed, 
     assert r.stats.checkpoints["source"] == "files"
     assert ("device" in r.stats.streamed) == (first == "cpu")
     equal(r, call(on_cpu))
+
+
+LATEST = gd.Program(
+    state={"x": (float, 0.0)},
+    message=(float, "max"),
+    send=lambda e: e.source.x + e.time,
+    apply=lambda v, m: m > v.x and {"x": m},
+    max_supersteps=12,
+)
+
+
+@pytest.mark.parametrize("memory", ["1MiB", "24KiB"])
+def test_a_program_that_reads_columns_goes_on(stored, tmp_path, memory):
+    """Where these stay in memory, and where they are read from the file again."""
+    n, src, dst, _ = GRAPHS["sparse random, directed"]()
+    G = gd.from_edges(src, dst, num_vertices=n, edge_columns={"time": np.arange(len(src)) % 7 + 0.5})
+    S = stored(G, memory, inward=True, edge_columns=True)
+    expected = gd.run(S, LATEST)
+    gd.run(S, LATEST, checkpoint=tmp_path / "c", every=5)
+    r = gd.run(S, LATEST, checkpoint=tmp_path / "c")
+    assert r.stats.checkpoints["resumed"] == 10
+    equal(r, expected)
+    equal(r, gd.run(G, LATEST))
