@@ -351,20 +351,16 @@ def _counted_rows(
 
 def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
     """The source of each stored edge, as `first` + its row."""
-    xp = backend.xp
     if csr.num_edges == 0:
         return csr.indices.copy()
     if backend.name == "cpu":
         rows = np.arange(first, first + csr.num_rows, dtype=csr.indices.dtype)
         return np.repeat(rows, np.diff(csr.indptr))
-    begins = xp.zeros(csr.num_edges + 1, csr.indices.dtype)
-    counters = begins if begins.itemsize == 4 else begins.view(np.uint64)  # CuPy adds at no int64
-    xp.add.at(counters, csr.indptr[1:-1], 1)
-    del counters
-    begins = begins[:-1]
-    xp.cumsum(begins, out=begins)  # in its place: edges are many
-    begins += begins.dtype.type(first)
-    return begins
+    dtype = csr.indices.dtype
+    sources = backend.xp.empty(csr.num_edges, dtype)
+    kernels = backend.kernels("sorted_rows", index_t=dtype)
+    kernels.sorted_rows_sources(csr.num_edges, csr.num_rows, first, csr.indptr, sources)
+    return sources
 
 
 def cyclic_bounds(offsets: np.ndarray, rank: int) -> np.ndarray:

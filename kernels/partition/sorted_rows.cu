@@ -78,6 +78,33 @@ extern "C" __global__ void sorted_rows_degrees(long long n, const long long *ind
     }
 }
 
+// The last one of the rows from `low` to `high` that begins at this edge or before it: the row of the edge.
+__device__ __forceinline__ long long gd_row_of(const long long *indptr, long long low, long long high, long long edge) {
+    while (low < high) {
+        const long long middle = high - (high - low) / 2;
+        if (indptr[middle] <= edge) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// A block takes some edges that follow each other, and looks for their rows between those of the first and the last.
+extern "C" __global__ void sorted_rows_sources(long long n, long long rows, long long first, const long long *indptr,
+                                               index_t *sources) {
+    const long long together = 16 * (long long)blockDim.x;
+    __shared__ long long ends[2];
+    for (long long begin = blockIdx.x * together; begin < n; begin += gridDim.x * together) {
+        const long long end = begin + together < n ? begin + together : n;
+        if (threadIdx.x < 2) ends[threadIdx.x] = gd_row_of(indptr, 0, rows - 1, threadIdx.x ? end - 1 : begin);
+        __syncthreads();
+        const long long low = ends[0], high = ends[1];
+        for (long long edge = begin + threadIdx.x; edge < end; edge += blockDim.x) {
+            sources[edge] = (index_t)(first + gd_row_of(indptr, low, high, edge));
+        }
+        __syncthreads();
+    }
+}
+
 extern "C" __global__ void sorted_rows_columns(long long n, const long long *keys, int *columns) {
     GD_FOR(i, n) columns[i] = (int)keys[i];
 }

@@ -12,6 +12,7 @@ loops     one uint64, to which the number of self-loops is added
 first, numbers  numbers from `first` on
 indices   index dtype: slots of neighbours, row after row, which ascend by the numbers of their vertices
 number    index dtype: the number of the vertex of each slot, or None if that is the slot
+sources   index dtype: `first` plus the row of each of the `n` edges of so many `rows`
 degrees   int64: to which the lengths of rows are added; and, with `ids`, once more the self-loops
 """
 
@@ -55,6 +56,11 @@ def sorted_rows_degrees(n, indptr, indices, number, ids, degrees):
         rows = np.repeat(np.arange(n), length)
         ends = indices[: indptr[n]] if number is None else number[indices[: indptr[n]]]
         degrees[:n] += np.bincount(rows[ends == ids[rows]], minlength=n)
+
+
+@by_python
+def sorted_rows_sources(n, rows, first, indptr, sources):
+    sources[:n] = first + np.repeat(np.arange(rows), np.diff(indptr[: rows + 1]))
 
 
 @by_python

@@ -311,6 +311,15 @@ def test_numbers_ascend_from_the_first_one(backend, dtype, count):
     assert numbers.tolist() == [*range(70, 70 + count), POISON]
 
 
+@pytest.mark.parametrize("rows", [1, 2, 900])
+def test_sources_are_the_rows_of_the_edges(backend, dtype, rows, rng):
+    lengths = rng.integers(0, 12, rows) * (rng.random(rows) < 0.7)
+    lengths[rows // 2] = 5000
+    indptr, sources = np.concatenate([[0], np.cumsum(lengths)]), np.full(lengths.sum() + 1, POISON, dtype)
+    Launch(backend, "sorted_rows", dtype)(lengths.sum(), rows, 30, indptr, sources, names=("sorted_rows_sources",))
+    assert sources.tolist() == [30 + row for row, length in enumerate(lengths) for _ in range(length)] + [POISON]
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_degrees_count_self_loops_twice_where_vertices_are_given(backend, dtype, named, rng):
     vertices, slots = 50, 70
