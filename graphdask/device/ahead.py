@@ -25,8 +25,10 @@ FOR_CUPY = 3
 """Threads that compile CuPy's kernels. NVRTC takes a lock for a part of each: on an H100's host 30 of them take 3.0 s
 one after the other, and 1.4 s by 8 threads, so that each takes three times as long; those that somebody waits for, too.
 """
-SEVERAL = 3
-"""Kernels that CuPy compiles for calls before those are compiled ahead that calls use most."""
+SEVERAL = 10
+"""Kernels that CuPy compiles for calls before those are compiled ahead that calls use most. First calls of BFS,
+components, PageRank and core numbers need fewer, and nobody compiles beside them; triangles need 28, Louvain 63.
+"""
 PROCESSORS = 8
 """Processors from which on that is done: on fewer, kernels that nobody needs would take the time of others."""
 
