@@ -54,7 +54,8 @@ def _may_order(program: Any, part: Part, state: Any, env: Environment) -> bool:
     free = of.free_order
     if free is None or program.most is not None or program.until is not None:
         return False
-    if rows.num_edges < PROGRAM.ordered_edges[env.backend.name]:
+    least = PROGRAM.flooded_edges if free.alike else PROGRAM.ordered_edges
+    if rows.num_edges < least[env.backend.name]:
         return False
     if not free.reads_weights:
         return True

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphdask.program._function_source import FunctionSource, outside, read
@@ -33,6 +33,8 @@ class FreeOrder:
 
     slope: float = 0.0
     offset: float = 0.0
+    alike: bool = False
+    """Whether messages are the field itself, as labels are."""
 
     @property
     def reads_weights(self) -> bool:
@@ -79,19 +81,20 @@ class _Reading:
     def message(self, value: ast.expr) -> FreeOrder | None:
         """What a message adds to the field, or None if it is something else."""
         if self._is_field(value):
-            return FreeOrder()
+            return FreeOrder(alike=True)
         if isinstance(value, ast.IfExp) and _is_nothing(value.orelse) and self._is_free(value.test):
             return self.message(value.body)
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add if self.least else ast.Sub):
             for state, added in ((value.left, value.right), (value.right, value.left))[: 2 if self.least else 1]:
                 inner = self.message(state)
-                found = None if inner is None else self._linear(added)
-                if inner is not None and found is not None and min(found) >= 0:
-                    return FreeOrder(inner.slope + found[0], inner.offset + found[1])
+                more = None if inner is None else self._linear(added)
+                if inner is not None and more is not None and min(more) >= 0:
+                    return FreeOrder(inner.slope + more[0], inner.offset + more[1])
         if calls(value, "max" if self.least else "min"):
             assert isinstance(value, ast.Call)
             bound = [each for each in value.args if not self._is_free(each)]
-            return self.message(bound[0]) if len(bound) == 1 and len(value.args) == 2 else None
+            found = self.message(bound[0]) if len(bound) == 1 and len(value.args) == 2 else None
+            return None if found is None else replace(found, alike=False)
         return None
 
     def _is_field(self, value: ast.expr) -> bool:

@@ -23,7 +23,7 @@ TOLL, REFUND = 2, -3
 @pytest.fixture(autouse=True)
 def small(tuned):
     """The best states go first in small graphs, too."""
-    tuned(PROGRAM, ordered_edges={"cpu": 1, "cuda": 1})
+    tuned(PROGRAM, flooded_edges={"cpu": 1, "cuda": 1}, ordered_edges={"cpu": 1, "cuda": 1})
 
 
 def block(e):
@@ -84,6 +84,7 @@ def program(send, combine="min", kind=float, apply=None, first=None, **more):
 def test_messages_that_grow_with_the_state_and_are_never_better_are_seen(send, combine, added):
     found = Definition.of(program(send, combine), "float").free_order
     assert (found.slope, found.offset) == added
+    assert found.alike == (send in (FREE[0][0], FREE[1][0]))
 
 
 @pytest.mark.parametrize(("send", "combine"), NOT_FREE)
