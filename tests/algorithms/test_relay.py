@@ -85,6 +85,7 @@ def test_hosts_carry_aggregates(compiled, carriers, runs, monkeypatch, tmp_path)
     )
     np.testing.assert_array_equal(divided.x, whole.x)
     assert divided.iterations == whole.iterations
+    assert divided.aggregates == whole.aggregates
     assert len(runs) == 3
 
 

@@ -28,7 +28,8 @@ def test_messages_between_processes(comm):
 
 
 @pytest.mark.multigpu
-def test_a_process_for_each_gpu():
+@pytest.mark.parametrize("comm", ["shm", "ucx"])
+def test_a_process_for_each_gpu(comm):
     aggregate = {"sums": ("sum", lambda old, new: 1.0 / (3 + new.x)), "least": ("min", lambda old, new: new.x)}
     program = gd.Program(
         state={"x": (int, lambda v: v.id)},
@@ -41,7 +42,7 @@ def test_a_process_for_each_gpu():
     G = gd.from_edges(rng.integers(0, 20_000, 60_000), rng.integers(0, 20_000, 60_000), directed=False)
     for until in (None, lambda a: a.superstep > 1 and a.active < 15_000):
         expected = gd.run(G.partition(1, device="cpu"), program, until=until)
-        with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": "shm"}):
+        with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": comm}):
             found = gd.run(G.partition(2, "random"), program, until=until)
             np.testing.assert_array_equal(found.x, expected.x)
             assert found.iterations == expected.iterations
