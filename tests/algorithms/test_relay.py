@@ -49,6 +49,7 @@ def test_hosts_carry_what_kernels_tell_each_other(name, parts, ghosts, runs, mon
     assert set(runs) == {parts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregate", [None, {"least": ("min", lambda old, new: new.x)}])
 def test_hosts_carry_the_messages_of_programs(aggregate, runs, monkeypatch, tmp_path):
     relay_between(monkeypatch, tmp_path, 2)

@@ -272,6 +272,7 @@ def test_a_deep_graph_is_gone_through_in_fewer_calls_than_supersteps():
     assert (apart.iterations, apart.hops.tolist()) == (deep.iterations, deep.hops.tolist())
 
 
+@pytest.mark.slow
 def test_vertices_pull_where_most_edges_send_and_get_the_same():
     n = 40
     src, dst = np.random.default_rng(3).integers(0, n, (2, 6 * n))

@@ -49,6 +49,7 @@ def test_on_a_cpu_a_row_ends_where_no_message_changes_what_came(name):
         np.testing.assert_array_equal(getattr(found, column), getattr(expected, column), err_msg=column)
 
 
+@pytest.mark.slow
 def test_until_is_asked_after_every_superstep(device):
     program, how, dtype = PROGRAMS["silent"]
     G = graph(dtype)
@@ -59,6 +60,7 @@ def test_until_is_asked_after_every_superstep(device):
     assert pulled(found) > 0
 
 
+@pytest.mark.slow
 def test_along_a_path_and_where_no_float_holds_the_weights_messages_are_pushed(device):
     path = gd.from_edges(np.arange(40), np.arange(1, 41), directed=False).partition(1, device=device)
     hops = gd.run(path, HOPS, active=0, init={"depth": {0: 0}})
@@ -76,6 +78,7 @@ def test_along_a_path_and_where_no_float_holds_the_weights_messages_are_pushed(d
     assert device == "cpu" or pulled(found) == 0  # the loop of a CPU pulls integers
 
 
+@pytest.mark.slow
 def test_the_function_that_failed_is_named(device):
     G = graph(np.int64).partition(1, device=device)
     program = gd.Program(

@@ -10,6 +10,7 @@ import graphdask as gd
 from graphdask.stream.store import Store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["layers", "ids"])
 def test_samples_are_those_in_memory(streamed, order):
     G = weighted("dense random, directed")

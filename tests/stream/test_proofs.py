@@ -35,6 +35,7 @@ def test_right_results_are_proved(stored, name):
             gd.label_propagation(S, iterations).verify()
 
 
+@pytest.mark.slow
 def test_proofs_keep_within_a_few_chunks(stored):
     for directed in (False, True):
         src, dst = np.random.default_rng(3).integers(0, 500, (2, 6000))
