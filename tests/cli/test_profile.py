@@ -26,6 +26,9 @@ def words(text: str) -> str:
 @pytest.mark.parametrize("algorithm", algorithms().values(), ids=lambda algorithm: algorithm.command)
 def test_every_algorithm_has_a_profile(call, path_graph, tmp_path, algorithm):
     source = ("--source", 10) if algorithm.takes("source") else ()
+    if algorithm.takes("labels"):
+        (tmp_path / "labels.csv").write_text("vertex,label\n10,1\n20,1\n30,2\n40,2\n50,2\n")
+        source = ("--labels", tmp_path / "labels.csv")
     where = ("--partitions", 2, "--undirected", "--device", "cpu", "--no-warm-up")
     picture = tmp_path / "profile.png"
     result = call("profile", algorithm.command, path_graph, *source, *where, "--output", picture, "--json")

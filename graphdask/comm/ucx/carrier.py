@@ -80,7 +80,7 @@ class UcxCarrier(Carrier):
                 raise CommunicationError(f"the buffer for messages of rank {q} has {len(buffer)} bytes only")
             self.of_peers[place, : at.SENDING] = (
                 q, step, endpoint, *comm.tags_of_relay(q), self.outgoing.ctypes.data + step * most,
-                inboxes + 2 * step * most, address_of(backend, buffer),
+                inboxes + 2 * step * most, address_of(backend, buffer), len(buffer),
             )  # fmt: skip
 
     def serve(self, meeting: int) -> None:

@@ -44,11 +44,12 @@ RANK, WORKER, PARAMETERS, TAG, LONG_TAG, BOARD, WRITTEN, SHORT, COMMON_AT, COMMO
 board that its kernel reads, what its kernel writes, short payloads that it writes, words for all ranks and the bytes of
 each, the most bytes of a message, and whether a meeting is under way."""
 (
-    PEER, STEP, ENDPOINT, PEER_TAG, PEER_LONG_TAG, MESSAGE, INBOX, LONG,
+    PEER, STEP, ENDPOINT, PEER_TAG, PEER_LONG_TAG, MESSAGE, INBOX, LONG, LONG_BYTES,
     SENDING, SENDING_LONG, RECEIVING, RECEIVING_LONG, PHASE, PEER_WORDS,
-) = range(14)  # fmt: skip
+) = range(15)  # fmt: skip
 """Places of what it has for each peer: its rank and step, the endpoint, the tags of its messages, memory for the
-message to it, for two from it in turn, and for a long payload from it; requests that are under way; and its phase."""
+message to it, for two from it in turn, and for a long payload from it, with the bytes of that; requests that are under
+way; and its phase."""
 EXPECTED, ANNOUNCED, THERE = range(3)
 """Phases: the message is awaited; a long payload is; all is there."""
 NUMBER, NBYTES, WAY, SAID = range(4)
@@ -157,6 +158,8 @@ def _go_on(meeting, functions, here, peers, k):
             if load(arrived + 8 * WAY) == APART:
                 peers[k, PHASE] = ANNOUNCED
                 nbytes, tag = load(arrived + 8 * NBYTES), peers[k, PEER_LONG_TAG]
+                if not 0 < nbytes <= peers[k, LONG_BYTES]:
+                    return -1
                 peers[k, RECEIVING_LONG] = call(
                     functions[RECEIVE], (here[WORKER], peers[k, LONG], nbytes, tag, -1, here[PARAMETERS])
                 )
