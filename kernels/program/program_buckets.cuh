@@ -2,8 +2,8 @@
 // program_buckets.py, whose far vertices stand in a list. Here they are those with a bit in `waits`.
 #pragma once
 
-#define GD_NARROWEST 0x1p-8  // as NARROWEST and WIDER there; fewer buckets, as each takes several meetings of all blocks
-#define GD_WIDER 16.0
+#define GD_NARROWEST 0x1p-12  // as NARROWEST and WIDER there
+#define GD_WIDER 4.0
 #define GD_BUCKETS 8       // after a bucket with fewer of all edges than one in 1 << GD_BUCKETS the next one is wider,
 #define GD_LEAST (1 << 15)  // or with fewer than so many,
 #define GD_MANY 16         // and narrower after GD_MANY times as many

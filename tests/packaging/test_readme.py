@@ -127,6 +127,7 @@ def files(tmp_path_factory):
         "my_samplers.py": "import graphdask as gd\n\nspec = gd.sample.Spec(depth=2)\n",
         "my_programs.py": PROGRAM,
         "found.csv": "vertex,distance\n0,0.0\n",
+        "communities.csv": "vertex,label\n" + "".join(f"{v},{v % 3}\n" for v in sorted({*src.tolist(), *dst.tolist()})),
         "my_functions.py": "def edge_bias(e):\n    return e.weight\n",
         "s.json": "{}",
     }
