@@ -25,26 +25,33 @@ def runs(watched):
     return watched(relay.RelayPeers, "run", lambda peers, row, launch: peers.comm.size)
 
 
+def compared(name, parts, ghosts, directions):
+    """A graph in parts on the device and whole on the host, and a source, once the answers of both were compared."""
+    n, src, dst, directed = GRAPHS[name]()
+    source = n // 2
+    weights = np.random.default_rng(parts).integers(0, 9, len(src))
+    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+    divided, whole = graph.partition(parts, "random", ghosts, device="cuda"), graph.partition(device="cpu")
+    found, expected = gd.sssp(divided, source), gd.sssp(whole, source)
+    np.testing.assert_array_equal(found.distance, expected.distance)
+    np.testing.assert_array_equal(found.parent, expected.parent)
+    found, expected = gd.connected_components(divided), gd.connected_components(whole)
+    np.testing.assert_array_equal(found.label, expected.label)
+    for direction in directions:
+        found, expected = (gd.bfs(each, source, direction=direction) for each in (divided, whole))
+        np.testing.assert_array_equal(found.depth, expected.depth)
+        np.testing.assert_array_equal(found.parent, expected.parent)
+    return divided, whole, source
+
+
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_hosts_carry_what_kernels_tell_each_other(name, parts, ghosts, runs, monkeypatch, tmp_path):
     relay_between(monkeypatch, tmp_path, parts)
-    n, src, dst, directed = GRAPHS[name]()
-    weights = np.random.default_rng(parts).integers(0, 9, len(src))
-    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
-    divided, whole = graph.partition(parts, "random", ghosts, device="cuda"), graph.partition(device="cpu")
-    found, expected = gd.sssp(divided, n // 2), gd.sssp(whole, n // 2)
-    np.testing.assert_array_equal(found.distance, expected.distance)
-    np.testing.assert_array_equal(found.parent, expected.parent)
-    found, expected = gd.connected_components(divided), gd.connected_components(whole)
-    np.testing.assert_array_equal(found.label, expected.label)
-    found, expected = (gd.betweenness(each, weight=None, sources=[n // 2]) for each in (divided, whole))
+    divided, whole, source = compared(name, parts, ghosts, ("auto", "push", "pull"))
+    found, expected = (gd.betweenness(each, weight=None, sources=[source]) for each in (divided, whole))
     np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
-    for direction in ("auto", "push", "pull"):
-        found, expected = (gd.bfs(each, n // 2, direction=direction) for each in (divided, whole))
-        np.testing.assert_array_equal(found.depth, expected.depth)
-        np.testing.assert_array_equal(found.parent, expected.parent)
     assert len(runs) >= 4 * parts
     assert set(runs) == {parts}
 
@@ -102,19 +109,7 @@ def carriers():
 @pytest.mark.parametrize(("parts", "ghosts"), [(2, "1-hop"), (3, "all")])
 def test_hosts_carry_messages_over_ucx(name, parts, ghosts, carriers, runs, monkeypatch, tmp_path):
     relay_between(monkeypatch, tmp_path, parts, carrier=carriers(parts))
-    n, src, dst, directed = GRAPHS[name]()
-    weights = np.random.default_rng(parts).integers(0, 9, len(src))
-    graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
-    divided, whole = graph.partition(parts, "random", ghosts, device="cuda"), graph.partition(device="cpu")
-    found, expected = gd.sssp(divided, n // 2), gd.sssp(whole, n // 2)
-    np.testing.assert_array_equal(found.distance, expected.distance)
-    np.testing.assert_array_equal(found.parent, expected.parent)
-    found, expected = gd.connected_components(divided), gd.connected_components(whole)
-    np.testing.assert_array_equal(found.label, expected.label)
-    for direction in ("push", "pull"):
-        found, expected = (gd.bfs(each, n // 2, direction=direction) for each in (divided, whole))
-        np.testing.assert_array_equal(found.depth, expected.depth)
-        np.testing.assert_array_equal(found.parent, expected.parent)
+    compared(name, parts, ghosts, ("push", "pull"))
     assert len(runs) >= 3 * parts
 
 

@@ -81,14 +81,17 @@ def expected(meeting: int, sender: int, step: int) -> int:
     return (sender + 5 * step + 11 * meeting) % 251
 
 
-def carried(comm, meetings, before=lambda comm: None):
-    """Carry the messages of a kernel; return what it found."""
+def carried(comm, meetings, before=lambda comm: None, most_bytes=None):
+    """Carry the messages of a kernel; return what it found. With `most_bytes` buffers pass for having so many bytes."""
     from graphdask.comm.ucx.carrier import UcxCarrier
+    from graphdask.comm.ucx.carrying import LONG_BYTES
 
     kernel, found = Kernel(comm.rank, comm.size), []
     for _ in range(2):  # the buffers for payloads grow
         comm.exchange([np.zeros(max(LENGTHS), np.uint8)] * comm.size)
     carrier = UcxCarrier(comm, SimpleNamespace(address=lambda array: array.ctypes.data), kernel, kernel.row.tolist())
+    if most_bytes is not None:
+        carrier.of_peers[:, LONG_BYTES] = most_bytes
     thread = threading.Thread(target=kernel.run, args=(meetings, found))
     thread.start()
     try:
@@ -121,6 +124,13 @@ def test_the_error_of_a_host_ends_the_meetings_of_the_others():
 
     with pytest.raises(InputError, match="a graph without a name"):
         run_ucx_threads(3, carried, 50, fails)
+
+
+def test_a_message_that_is_longer_than_its_buffer_is_not_received():
+    needs_ucx()
+    with pytest.raises(PeerLost, match="a message failed"):
+        run_ucx_threads(2, lambda comm: carried(comm, 4 * len(LENGTHS), most_bytes=max(LENGTHS) - 1))
+    run_ucx_threads(2, lambda comm: carried(comm, 4 * len(LENGTHS), most_bytes=max(LENGTHS)))
 
 
 def test_a_rank_whose_kernel_does_not_come_is_lost_at_the_timeout():
